@@ -1,47 +1,61 @@
-// Package document reads Executable Markdown source into nodes with positions.
+// Package document reads Executable Markdown source.
+//
+// A source enters as bytes and leaves as a Document: the frontmatter as a JSON
+// object, and the body as a list of nodes. A node is text, an element (an
+// upper-case tag with its attributes and content) or an executable fence, and
+// every element and fence knows its place in the original file. The package also
+// answers questions that need nothing but the source: which headings are
+// addressable as targets, and what the document looks like reduced to one.
+//
+// The room has one invariant: the source ranges of the nodes are in order, do
+// not overlap, and together are exactly the body. Nothing is normalised, so what
+// is text in a document can be written out byte for byte.
+//
+// The body cannot be wrong: what is no complete element and no executable fence
+// is text (language 1.1.4). Only a whole source can be refused, for its
+// encoding, its frontmatter or a bound (MaxSource, MaxDepth, MaxFrontmatter,
+// MaxFrontmatterDepth, MaxTargets, MaxTargetPath). Sources are hostile input: every
+// reader here takes time and memory in proportion to what it reads, and none
+// follows nesting by recursion.
+//
+// The package does not know what an element name means, which modifiers exist,
+// what an expression evaluates to or where a source came from.
+//
+// How a body is read, in three steps: scan.go lists tags, comments and fences in
+// one pass; tree.go pairs the tags from the end backwards and builds the nodes;
+// position.go turns offsets into lines and columns on the way. values.go holds
+// the one index that keeps attribute reading linear. Targets are found by a
+// second reader (blocks.go, inline.go), only when somebody asks for them.
 package document
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/executable-markdown/xmd/internal/value"
 )
 
-// A Position is a place in a source. Source and Generated exclude each other; a
-// position with neither belongs to text no file holds. Offset counts UTF-8 bytes
-// from 0 in the original source, frontmatter included; Line counts from 1; Column
-// counts UTF-16 code units from 1.
-type Position struct {
-	Source    string
-	Generated string
-	Offset    int
-	Line      int
-	Column    int
-}
+const (
+	// MaxSource is the largest source Parse reads, in bytes.
+	MaxSource = 64 << 20
+	// MaxDepth is the deepest nesting of elements in a body.
+	MaxDepth = 10_000
+)
 
-// IsZero reports whether p names no place.
-func (p Position) IsZero() bool { return p.Line == 0 }
-
-// String is "source:line:column", without the source where there is none.
-func (p Position) String() string {
-	if p.IsZero() {
-		return ""
-	}
-	name := p.Source
-	if name == "" {
-		name = p.Generated
-	}
-	if name == "" {
-		return fmt.Sprintf("%d:%d", p.Line, p.Column)
-	}
-	return fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column)
-}
+// The codes of an Error.
+const (
+	codeSource      = "source-invalid"
+	codeFrontmatter = "frontmatter-invalid"
+	codeTarget      = "target-invalid"
+)
 
 // A Node is one segment of a body: *Text, *Element or *Block.
 type Node interface{ node() }
 
 // Text is source text that renders itself. Comment marks an HTML comment, which
-// is rendered but never interpolated.
+// is rendered but never interpolated. Two texts without Comment are neighbours
+// only where a projection left something out between them.
 type Text struct {
 	Value   string
 	Offset  int // in the original source
@@ -85,7 +99,7 @@ type Block struct {
 	Info      string // the whole info string
 	Content   string
 	Pos       Position // of the first character of the opening-fence line
-	End       int      // offset just after the block
+	End       int      // offset just after the block, its last line end included
 }
 
 // A Modifier is one word of an info string after the language: name,
@@ -101,16 +115,24 @@ func (*Text) node()    {}
 func (*Element) node() {}
 func (*Block) node()   {}
 
-// A Document is one parsed source.
+// A Document is one parsed source. It is not changed after Parse returned it and
+// may be used by several goroutines.
 type Document struct {
 	Name        string        // the identity the run gave it, as in Position.Source
 	Source      string        // the whole source, without a byte-order mark
 	BodyOffset  int           // where the body starts in Source
 	Frontmatter *value.Object // nil when there is none
 	Nodes       []Node
+
+	body  []Node // the nodes of the whole body; a projection keeps them for its outline
+	inert []span // comments and fences of the whole body, in order
 }
 
-// An Error is a problem of a whole source: its encoding, size or frontmatter.
+// A span is a range of byte offsets, the end excluded.
+type span struct{ start, end int }
+
+// An Error is a problem of a whole source: its encoding, size or frontmatter, or
+// a target selected in it.
 type Error struct {
 	Code    string // source-invalid, frontmatter-invalid, target-invalid
 	Message string
@@ -119,33 +141,49 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Parse reads a source. The scan of the body never fails: what is no element and
-// no executable fence is text (language.md 1.1.4). Errors are *Error.
-func Parse(name string, source []byte) (*Document, error) { panic("stub") }
-
-// StaticValue reads an attribute without evaluating anything (language.md
-// 1.5.2). construct tells whether the element's name is a structural construct.
-// ok is false for an expression.
-func (a Attr) StaticValue(construct bool) (v any, ok bool) { panic("stub") }
-
-// A Target is one addressable heading.
-type Target struct {
-	Path        string // canonical: Build/Fast%20path
-	Heading     string // its visible text
-	Description string
+// Parse reads a source. name becomes the Source of every position. A leading
+// byte-order mark is dropped first, and offsets count from after it (language
+// 1.1.1). The scan of the body never fails: what is no element and no executable
+// fence is text (language 1.1.4).
+//
+// Errors are *Error: source-invalid for bytes that are not UTF-8 (at the first of
+// them), for more than MaxSource bytes and for elements nested deeper than
+// MaxDepth; frontmatter-invalid as ParseFrontmatter's rules demand (language 2).
+func Parse(name string, source []byte) (*Document, error) {
+	if len(source) > MaxSource {
+		return nil, &Error{Code: codeSource, Message: fmt.Sprintf(
+			"the source has %d bytes and the limit is %d; split it into several documents", len(source), MaxSource)}
+	}
+	d := &Document{Name: name, Source: strings.TrimPrefix(string(source), "\ufeff")}
+	if !utf8.ValidString(d.Source) {
+		pos := d.position(firstInvalid(d.Source))
+		return nil, &Error{Code: codeSource, Pos: pos, Message: fmt.Sprintf(
+			"the source is not UTF-8 text at %d:%d; save it as UTF-8", pos.Line, pos.Column)}
+	}
+	if err := d.readFrontmatter(); err != nil {
+		return nil, err
+	}
+	s := newScanner(d.Source, d.BodyOffset, len(d.Source))
+	s.scan()
+	b := builder{scanner: s, places: tracker{name: name, src: d.Source, line: 1, column: 1}}
+	nodes, tooDeep := b.build()
+	if tooDeep >= 0 {
+		return nil, &Error{Code: codeSource, Pos: d.position(tooDeep), Message: fmt.Sprintf(
+			"elements are nested deeper than %d levels", MaxDepth)}
+	}
+	d.Nodes, d.body, d.inert = nodes, nodes, s.inert
+	return d, nil
 }
 
-// Targets lists the addressable headings in source order (language.md 8).
-func (d *Document) Targets() []Target { panic("stub") }
-
-// Select returns the one target the selector matches. Errors are *Error with the
-// code target-invalid, whose message lists the matched or available references.
-func (d *Document) Select(selector string) (Target, error) { panic("stub") }
-
-// Project returns the document reduced to one target: same frontmatter and
-// positions, the nodes of the retained ranges only (language.md 8.6).
-func (d *Document) Project(t Target) *Document { panic("stub") }
-
-// SplitReference reads a command's document reference: PATH or PATH#SELECTOR,
-// PATH percent-decoded (language.md 8.1.1).
-func SplitReference(ref string) (path, selector string, targeted bool, err error) { panic("stub") }
+// firstInvalid returns the offset of the first byte of s that is not part of a
+// character.
+func firstInvalid(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}

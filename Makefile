@@ -1,0 +1,43 @@
+# make run    build xmd and run the example document
+# make test   the whole suite
+# make check  formatting, vet, staticcheck, the suite under the race detector
+# make bench  benchmarks and start-up cost; they report, they do not gate
+# make fuzz   every fuzz target for FUZZTIME
+# make build  the release binary in bin/
+
+GO       ?= go
+FUZZTIME ?= 60s
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: run test check bench fuzz build
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/xmd ./cmd/xmd
+
+run: build
+	@cd examples && ../bin/xmd run tour.md --props-name Ada
+
+test:
+	$(GO) test ./...
+	@$(GO) test -count=1 -v -run '^TestConformance$$' ./specs | grep '^conformance:'
+
+check:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these files'; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -race ./...
+
+bench: build
+	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
+	@$(GO) run ./internal/startup -runs 60 bin/xmd
+
+fuzz:
+	@for p in document expr schema journal termdown; do \
+	  for f in $$($(GO) test -list '^Fuzz' ./internal/$$p | grep '^Fuzz'); do \
+	    echo "== $$p $$f"; \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) ./internal/$$p || exit 1; \
+	  done; \
+	done

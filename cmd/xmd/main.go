@@ -1,0 +1,41 @@
+// Command xmd runs Executable Markdown.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/executable-markdown/xmd/internal/cli"
+)
+
+// version is stamped by the linker.
+var version = ""
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel(cli.ErrInterrupted)
+		signal.Stop(signals) // a second signal ends the process at once
+	}()
+	return cli.Main(ctx, cli.ThisProcess(stamp()))
+}
+
+// stamp is the linker's version, the module's, or "devel".
+func stamp() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

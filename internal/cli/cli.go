@@ -1,0 +1,173 @@
+// Package cli is the command line: it turns words into one settled invocation of
+// the engine and reports how it ended.
+//
+// What enters is what the process was started with (see Process); what leaves is
+// an exit status. Everything wrong with a command line is found before a file is
+// created, a terminal mode is changed or a process starts.
+//
+// It is the only package that knows flags, environment variables and whether a
+// channel is a terminal. It refuses to know what documents mean.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/executable-markdown/xmd/internal/host"
+)
+
+// Exit statuses, one table for every command.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the document failed, a deadline included
+	exitUsage       = 2   // the command line or a configuration was wrong
+	exitDamaged     = 4   // a history cannot be trusted
+	exitInterrupted = 130 // SIGINT or SIGTERM
+)
+
+// ErrInterrupted is the cause of a context that a signal ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// A Process is what the program was started with. Files are the standard
+// channels; the environment is a snapshot.
+type Process struct {
+	Args    []string // without the program's name
+	Stdin   *os.File
+	Stdout  *os.File
+	Stderr  *os.File
+	Env     map[string]string
+	Dir     string // the absolute working directory; empty when it cannot be told
+	Version string
+}
+
+// ThisProcess is the process the program runs in.
+func ThisProcess(version string) Process {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = ""
+	}
+	return Process{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Env: host.Environ(), Dir: dir, Version: version,
+	}
+}
+
+// A command is one invocation being carried out.
+type command struct {
+	Process
+	out, err io.Writer
+	sources  map[string]string // texts read so far, for excerpts
+}
+
+// Main runs the command line and returns its exit status. ctx ends when the
+// process is asked to stop, with the cause ErrInterrupted.
+func Main(ctx context.Context, p Process) int {
+	c := &command{Process: p, out: p.Stdout, err: p.Stderr}
+	if c.Dir == "" {
+		note(c.err, "the working directory cannot be told; change to a directory that exists")
+		return exitFailed
+	}
+	root := c.root()
+	root.SetArgs(withDefault(root, p.Args))
+	err := root.ExecuteContext(ctx)
+	return c.finish(ctx, err)
+}
+
+// root builds the command tree.
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "xmd",
+		Short: "Run Executable Markdown",
+		Long: `xmd runs Executable Markdown: documents whose prose is the program's story and
+whose elements are its effects.
+
+xmd FILE is short for xmd run FILE.`,
+		Example: `  xmd run report.md
+  xmd run report.md#Build --props-name Ada
+  xmd run -e '<Each in={[1, 2, 3]} let="n">{n} </Each>'
+  xmd check docs/*.md`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       c.Version,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetVersionTemplate("xmd {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
+	root.AddCommand(c.runCommand(), c.checkCommand(), c.syntaxCommand(), c.versionCommand())
+	return root
+}
+
+// withDefault makes run the command when the first word names none.
+func withDefault(root *cobra.Command, args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	first := args[0]
+	switch first {
+	case "-h", "--help", "help", "--version", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+		return args
+	}
+	named := slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool {
+		return c.Name() == first || c.HasAlias(first)
+	})
+	if named {
+		return args
+	}
+	return append([]string{"run"}, args...)
+}
+
+// isTerminal reports whether a channel is a terminal.
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+// width is the number of columns of a terminal, 80 where it does not say.
+func width(f *os.File) int {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
+
+// colour reports whether a channel takes escape sequences.
+func (c *command) colour(f *os.File, off bool) bool {
+	return isTerminal(f) && !off && c.Env["NO_COLOR"] == "" && c.Env["TERM"] != "dumb"
+}
+
+// secrets are the values of environment variables whose names say that nobody
+// else should see them: the secret gate knows them exactly.
+func (c *command) secrets() []string {
+	var known []string
+	for name, v := range c.Env {
+		name = strings.ToUpper(name)
+		for _, word := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL"} {
+			if strings.Contains(name, word) && len(v) >= 8 {
+				known = append(known, v)
+				break
+			}
+		}
+	}
+	slices.Sort(known)
+	return known
+}
+
+// machine is the host of a person's own run: everything their command grants.
+func (c *command) machine() host.Host {
+	return host.Host{
+		Files:   host.NewFiles(),
+		Sources: host.NewSources(c.Dir),
+		HTTP:    host.NewHTTP(c.Env),
+		Process: host.NewProcess(),
+		Env:     c.Env,
+		Clock:   host.NewClock(),
+		Dir:     c.Dir,
+	}
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/elicit"
+	"github.com/executable-markdown/xmd/internal/engine"
+	"github.com/executable-markdown/xmd/internal/journal"
+)
+
+// A usageError is a command line that is wrong.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// A deadlineError is the cause of a run that took longer than it may.
+type deadlineError struct{ limit time.Duration }
+
+func (e *deadlineError) Error() string {
+	return fmt.Sprintf("the run did not end within its limit of %d ms (--timeout)", e.limit.Milliseconds())
+}
+
+// A statusError carries an exit status for something already reported.
+type statusError struct{ status int }
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
+
+// A historyError is a history that cannot be trusted.
+type historyError struct{ err error }
+
+func (e *historyError) Error() string { return e.err.Error() }
+func (e *historyError) Unwrap() error { return e.err }
+
+// finish reports how a command ended and gives its exit status.
+func (c *command) finish(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var reported *statusError
+	if errors.As(err, &reported) {
+		return reported.status
+	}
+	if interrupted(ctx) {
+		return exitInterrupted
+	}
+	c.print(err)
+	return status(err)
+}
+
+func interrupted(ctx context.Context) bool { return context.Cause(ctx) == ErrInterrupted }
+
+// status is the exit status an error means.
+func status(err error) int {
+	var usage *usageError
+	var props *engine.PropsError
+	var history *historyError
+	switch {
+	case errors.As(err, &usage), errors.As(err, &props):
+		return exitUsage
+	case errors.As(err, &history), journal.IsDurability(err) && !isPersistence(err):
+		return exitDamaged
+	}
+	return exitFailed
+}
+
+func isPersistence(err error) bool {
+	var e *journal.PersistenceError
+	return errors.As(err, &e)
+}
+
+// print writes an error once: the message, and where it is with the line and a
+// caret.
+func (c *command) print(err error) {
+	fmt.Fprintln(c.err, elicit.Visible(err.Error()))
+	c.excerpt(position(err))
+}
+
+// position is where an error says it is.
+func position(err error) document.Position {
+	var e *engine.Error
+	var d *document.Error
+	switch {
+	case errors.As(err, &e):
+		if pos := position(e.Cause); !pos.IsZero() {
+			return pos
+		}
+		return e.Pos
+	case errors.As(err, &d):
+		return d.Pos
+	}
+	return document.Position{}
+}
+
+// excerpt shows the line a position is on.
+func (c *command) excerpt(pos document.Position) {
+	if pos.IsZero() {
+		return
+	}
+	fmt.Fprintf(c.err, "  --> %s\n", elicit.Visible(pos.String()))
+	text, ok := c.sources[pos.Source]
+	if !ok {
+		read, err := c.machine().Sources.ReadSource(pos.Source)
+		if err != nil {
+			return
+		}
+		text = strings.TrimPrefix(string(read), "\ufeff")
+	}
+	if pos.Offset > len(text) {
+		return
+	}
+	start := strings.LastIndexByte(text[:pos.Offset], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	before := text[start:pos.Offset]
+	line, before = clip(line, before)
+	gutter := fmt.Sprint(pos.Line)
+	fmt.Fprintf(c.err, "  %s | %s\n", gutter, elicit.Visible(line))
+	fmt.Fprintf(c.err, "  %s | %s^\n", strings.Repeat(" ", len(gutter)), blanks(elicit.Visible(before)))
+}
+
+// excerptRunes bounds how much of a long line an excerpt shows on either side.
+const excerptRunes = 60
+
+// clip shortens a line around the place it is shown for.
+func clip(line, before string) (string, string) {
+	after := []rune(strings.TrimRight(line[min(len(before), len(line)):], "\r"))
+	lead := []rune(before)
+	head := ""
+	if len(lead) > excerptRunes {
+		lead, head = lead[len(lead)-excerptRunes:], "…"
+	}
+	tail := ""
+	if len(after) > excerptRunes {
+		after, tail = after[:excerptRunes], "…"
+	}
+	return head + string(lead) + string(after) + tail, head + string(lead)
+}
+
+// blanks keeps the tabs of a text and makes everything else a space, so that a
+// caret below it stands in the same column.
+func blanks(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, text)
+}
+
+// note writes one line to a channel for diagnostics.
+func note(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }

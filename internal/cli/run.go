@@ -1,0 +1,384 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/executable-markdown/xmd/internal/catalog"
+	"github.com/executable-markdown/xmd/internal/component"
+	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/elicit"
+	"github.com/executable-markdown/xmd/internal/engine"
+	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/internal/termdown"
+	"github.com/executable-markdown/xmd/internal/value"
+)
+
+// runSettings are the options of xmd run, apart from those a document declares.
+type runSettings struct {
+	include      []string
+	journal      string
+	replay       string
+	output       string
+	raw          bool
+	strict       bool
+	verbose      bool
+	quiet        bool
+	json         bool
+	noColor      bool
+	detect       onlySwitch
+	noDetect     onlySwitch
+	timeout      duration
+	timeoutExec  duration
+	timeoutFetch duration
+}
+
+// flags declares the options once, for parsing, help and completion.
+func (s *runSettings) flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.StringP("eval", "e", "", "run this `text` instead of a file")
+	f.StringArrayVar(&s.include, "include", nil, "search this `dir` for components instead of components and . (repeatable)")
+	f.StringArrayVar(&s.include, "component-dir", nil, "the same as --include")
+	f.StringVarP(&s.journal, "journal", "j", "", "write the history of the run to a new `file`")
+	f.StringVar(&s.replay, "replay", "", "answer effects from the history in this `file`, and go on live where it ends")
+	f.StringVarP(&s.output, "output", "o", "", "write the rendered text or value to this `file`")
+	f.BoolVar(&s.raw, "raw", false, "print text as it is, also on a terminal")
+	f.BoolVar(&s.strict, "strict", false, "fail when an error was printed into the document")
+	f.BoolVarP(&s.verbose, "verbose", "V", false, "report every recorded event on standard error")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "do not report the count of printed errors")
+	f.BoolVar(&s.json, "json", false, "print the outcome as JSON")
+	f.BoolVar(&s.noColor, "no-color", false, "print no colours")
+	f.Var(&s.timeout, "timeout", "stop the run after this `duration` (20s, 500ms, 2min)")
+	f.Var(&s.timeoutExec, "timeout-exec", "stop a command after this `duration`")
+	f.Var(&s.timeoutFetch, "timeout-fetch", "give up a request after this `duration`")
+	f.Var(&s.detect, "secret-detection", "refuse to write secrets into a journal (the default)")
+	f.Var(&s.noDetect, "no-secret-detection", "write a journal without looking for secrets")
+	f.BoolP("help", "h", false, "show this help, with the properties and targets of a document")
+	for _, name := range []string{"secret-detection", "no-secret-detection"} {
+		f.Lookup(name).NoOptDefVal = "true"
+	}
+	f.Lookup("component-dir").Hidden = true
+	return f
+}
+
+// A duration is an option in the grammar of language 1.10.5.
+type duration struct{ time.Duration }
+
+func (d *duration) String() string {
+	if d.Duration == 0 {
+		return ""
+	}
+	return d.Duration.String()
+}
+func (d *duration) Type() string { return "duration" }
+func (d *duration) Set(text string) (err error) {
+	d.Duration, err = document.ParseDuration(text)
+	return err
+}
+
+// An onlySwitch is an option that takes no value in any spelling; scan refuses one.
+type onlySwitch bool
+
+func (s *onlySwitch) String() string { return "" }
+func (s *onlySwitch) Type() string   { return "bool" }
+func (s *onlySwitch) Set(string) error {
+	*s = true
+	return nil
+}
+
+func (c *command) runCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run FILE[#TARGET] | -e TEXT | -",
+		Short: "Run a document",
+		Long: `Run an Executable Markdown document: a file, one section of it, text given with
+-e, or standard input.
+
+Options that a document declares follow it; --help after a document lists them,
+and the sections it can be run for.`,
+		Example: `  xmd run report.md
+  xmd run 'guide.md#Build/Linux' --props-name Ada
+  xmd run -e 'Two plus two is <Let as="n" value={2 + 2} />{n}.'
+  xmd run deploy.md --journal deploy.jsonl
+  xmd run deploy.md --replay deploy.jsonl`,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd, args)
+		},
+	}
+	cmd.Flags().AddFlagSet(new(runSettings).flags())
+	cmd.ValidArgsFunction = c.completeRun
+	return cmd
+}
+
+// run carries out xmd run.
+func (c *command) run(cmd *cobra.Command, args []string) error {
+	early, err := scan(args, new(runSettings).flags(), nil)
+	if err != nil {
+		return err
+	}
+	if early.certain {
+		if _, err := parseSettings(early.known); err != nil {
+			return err
+		}
+	}
+	if early.help && early.document == "" && early.inline == nil {
+		return cmd.Help()
+	}
+	root, targets, err := c.load(early)
+	if err != nil {
+		return err
+	}
+	declared, err := propertiesOf(root.Props())
+	if err != nil {
+		return err
+	}
+	if early.help {
+		return c.documentHelp(cmd, root, targets, declared)
+	}
+	a, err := scan(args, new(runSettings).flags(), declared)
+	if err != nil {
+		return err
+	}
+	s, err := parseSettings(a.known)
+	if err != nil {
+		return err
+	}
+	props, err := declared.collect(a.props, c.Env)
+	if err != nil {
+		return err
+	}
+	return c.execute(cmd.Context(), root, props, s)
+}
+
+func parseSettings(known []string) (*runSettings, error) {
+	s := &runSettings{}
+	f := s.flags()
+	if err := f.Parse(known); err != nil {
+		return nil, usage("%v", err)
+	}
+	s.include = defaultInclude(s.include)
+	return s, nil
+}
+
+// load reads the root a command line names and selects its target.
+func (c *command) load(a *arguments) (*engine.Root, []document.Target, error) {
+	name, selector, targeted := "<eval>", "", false
+	var text []byte
+	var err error
+	switch {
+	case a.inline != nil:
+		text = []byte(*a.inline)
+	case a.document == "-":
+		name = "<stdin>"
+		if text, err = io.ReadAll(io.LimitReader(c.Stdin, document.MaxSource+1)); err != nil {
+			return nil, nil, errors.New("standard input could not be read")
+		}
+	default:
+		if name, selector, targeted, err = document.SplitReference(a.document); err != nil {
+			return nil, nil, usage("%v", err)
+		}
+		if text, err = host.NewSources(c.Dir).ReadSource(name); err != nil {
+			return nil, nil, unreadable(name, err)
+		}
+	}
+	d, err := document.Parse(name, text)
+	if err != nil {
+		c.remember(name, string(text))
+		return nil, nil, err
+	}
+	c.remember(name, d.Source)
+	var target *document.Target
+	if targeted {
+		t, err := d.Select(selector)
+		if err != nil {
+			return nil, nil, err
+		}
+		target = &t
+	}
+	root, err := engine.Load(d, target)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.inline != nil || a.document == "-" {
+		return root, nil, nil
+	}
+	if !a.help {
+		return root, nil, nil
+	}
+	return root, d.Targets(), nil
+}
+
+// remember keeps a source for excerpts.
+func (c *command) remember(name, text string) {
+	if c.sources == nil {
+		c.sources = make(map[string]string)
+	}
+	c.sources[name] = strings.TrimPrefix(text, "\ufeff")
+}
+
+// unreadable says why a document cannot be read.
+func unreadable(name string, err error) error {
+	var failure *host.FileError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no such file; check the path, or write literal # and %% as %%23 and %%25", name)
+	case errors.As(err, &failure):
+		return fmt.Errorf("%s cannot be read: %s", name, failure.Phrase())
+	}
+	return fmt.Errorf("%s cannot be read: %w", name, err)
+}
+
+// library is the components of a person's own run.
+func library() *engine.Library {
+	return engine.NewLibrary([]engine.Component{catalog.Syntax()}, component.Defaults())
+}
+
+// execute runs a settled invocation and prints what came of it.
+func (c *command) execute(ctx context.Context, root *engine.Root, props *value.Object, s *runSettings) error {
+	if s.noDetect {
+		note(c.err, "WARNING: secret detection is disabled; credentials may be persisted.")
+	}
+	history, err := c.openHistory(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer history.close()
+	if s.timeout.Duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout.Duration, &deadlineError{s.timeout.Duration})
+		defer cancel()
+	}
+	o := engine.Options{
+		Host: c.machine(), Library: library(), Journal: history.journal, Include: s.include, Props: props,
+		Stdout: c.out, Stderr: c.err, Retain: s.journal != "" || s.replay != "",
+		ExecTimeout: s.timeoutExec.Duration, FetchTimeout: s.timeoutFetch.Duration,
+	}
+	if root.ReturnsValue() || s.json {
+		o.Stdout = c.err
+	}
+	if s.verbose && root.ReturnsValue() {
+		o.Verbose = c.err
+	}
+	if isTerminal(c.Stdin) && isTerminal(c.Stderr) {
+		o.Elicitor = elicit.NewTerminal(c.Stdin, c.Stderr)
+	}
+	streamed := isTerminal(c.Stdout) && s.output == "" && !s.json && !root.ReturnsValue()
+	if streamed {
+		o.Emit = c.screen(s)
+	}
+	res, err := engine.Run(ctx, root, o)
+	if err == nil {
+		err = res.Err
+	}
+	if e := history.close(); e != nil && err == nil {
+		err = e
+	}
+	if err != nil && ctx.Err() != nil && res.Err == nil {
+		err = context.Cause(ctx)
+	}
+	if e := c.deliver(root, res, err, s, streamed); e != nil && err == nil {
+		err = e
+	}
+	if err == nil && res.Printed > 0 && !s.quiet {
+		note(c.err, "%s printed into the document", count(res.Printed, "error was", "errors were"))
+	}
+	if err == nil && res.Printed > 0 && s.strict {
+		return &statusError{exitFailed}
+	}
+	return err
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// screen prints chunks of prose on a terminal, as they finish.
+func (c *command) screen(s *runSettings) func(string) error {
+	if s.raw {
+		return func(text string) error { return c.write(text) }
+	}
+	var tidy engine.Normalizer
+	options := termdown.Options{Width: width(c.Stdout), Color: c.colour(c.Stdout, s.noColor)}
+	return func(text string) error { return c.write(termdown.Render(tidy.Chunk(text), options)) }
+}
+
+func (c *command) write(text string) error {
+	if _, err := io.WriteString(c.out, text); err != nil {
+		return fmt.Errorf("standard output cannot be written: %w", err)
+	}
+	return nil
+}
+
+// deliver hands over the result: text, or one line of JSON for a value, to
+// standard output or a file. A run that failed leaves the file as it was.
+func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s *runSettings, streamed bool) error {
+	if s.json {
+		return c.deliverJSON(res, failed)
+	}
+	text := res.Output
+	if root.ReturnsValue() {
+		text = ""
+		if failed == nil {
+			line, err := value.JSON(res.Value)
+			if err != nil {
+				return err
+			}
+			text = line + "\n"
+		}
+	}
+	if s.output != "" && failed == nil {
+		if err := host.WriteOutput(s.output, []byte(text)); err != nil {
+			return fmt.Errorf("%s cannot be written: %w", s.output, err)
+		}
+		return nil
+	}
+	if streamed || text == "" {
+		return nil
+	}
+	return c.write(text)
+}
+
+// deliverJSON prints the outcome of a run for a program (version 1).
+func (c *command) deliverJSON(res engine.Result, failed error) error {
+	outcome := value.Of("version", 1.0, "status", "ok", "output", res.Output, "printedErrors", float64(res.Printed))
+	if res.IsValue && failed == nil {
+		outcome.Set("value", res.Value)
+	}
+	if failed != nil {
+		outcome.Set("status", "failed")
+		outcome.Set("exit", float64(status(failed)))
+		problem := value.Of("message", failed.Error())
+		var e *engine.Error
+		if errors.As(failed, &e) && e.Code != "" {
+			problem.Set("code", e.Code)
+		}
+		if pos := position(failed); !pos.IsZero() {
+			problem.Set("position", positionJSON(pos))
+		}
+		outcome.Set("error", problem)
+	}
+	return c.writeJSON(outcome)
+}
+
+func positionJSON(pos document.Position) *value.Object {
+	o := value.NewObject(4)
+	if pos.Source != "" {
+		o.Set("path", pos.Source)
+	}
+	o.Set("offset", float64(pos.Offset))
+	o.Set("line", float64(pos.Line))
+	o.Set("column", float64(pos.Column))
+	return o
+}

@@ -1,0 +1,92 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Position is a place in a source. Source and Generated exclude each other; a
+// position with neither belongs to text no file holds. Offset counts UTF-8 bytes
+// from 0 in the original source, frontmatter included; Line counts from 1; Column
+// counts UTF-16 code units from 1 (language 1.15).
+type Position struct {
+	Source    string
+	Generated string
+	Offset    int
+	Line      int
+	Column    int
+}
+
+// IsZero reports whether p names no place.
+func (p Position) IsZero() bool { return p.Line == 0 }
+
+// String is "source:line:column", without the source where there is none.
+func (p Position) String() string {
+	if p.IsZero() {
+		return ""
+	}
+	name := p.Source
+	if name == "" {
+		name = p.Generated
+	}
+	if name == "" {
+		return fmt.Sprintf("%d:%d", p.Line, p.Column)
+	}
+	return fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column)
+}
+
+// LineText returns the source line that holds the byte offset, without its line
+// end, and the place of the offset in it, in bytes from 0. An offset outside the
+// source means the nearest one inside; a place never lies behind the line.
+func (d *Document) LineText(offset int) (line string, column int) {
+	offset = min(max(offset, 0), len(d.Source))
+	start := strings.LastIndexByte(d.Source[:offset], '\n') + 1
+	line = d.Source[start:]
+	if i := strings.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	line = strings.TrimSuffix(line, "\r")
+	return line, min(offset-start, len(line))
+}
+
+// position is the position of one byte offset.
+func (d *Document) position(offset int) Position {
+	t := tracker{name: d.Name, src: d.Source, line: 1, column: 1}
+	return t.at(offset)
+}
+
+// A tracker turns offsets into positions. It remembers the last one, so asking in
+// ascending order costs one walk over the source in all, whatever the length of
+// its lines.
+type tracker struct {
+	name         string
+	src          string
+	offset       int
+	line, column int
+}
+
+// at returns the position of an offset not before the last one asked for.
+func (t *tracker) at(offset int) Position {
+	passed := t.src[t.offset:offset]
+	if n := strings.Count(passed, "\n"); n > 0 {
+		t.line += n
+		t.column = 1
+		passed = passed[strings.LastIndexByte(passed, '\n')+1:]
+	}
+	t.column += utf16Len(passed)
+	t.offset = offset
+	return Position{Source: t.name, Offset: offset, Line: t.line, Column: t.column}
+}
+
+// utf16Len counts the UTF-16 code units of s. Bytes that are not UTF-8 count as
+// one unit each.
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}

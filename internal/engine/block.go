@@ -1,0 +1,434 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/expr"
+	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/internal/journal"
+	"github.com/executable-markdown/xmd/internal/value"
+)
+
+// A checkedFailure is a command that ended with a status other than zero and is
+// bound to no name (language 10.6).
+type checkedFailure struct{ status int }
+
+func (e *checkedFailure) Error() string { return fmt.Sprintf("exit %d", e.status) }
+
+// shownMember marks the record of a command whose output went to the run's own
+// channels, so that a replay can show it again.
+const shownMember = "executablemd.shown"
+
+// A chain is what the words of an info string ask for (language 1.10.3).
+type chain struct {
+	terminal  string // exec, eval, daemon
+	silent    bool
+	ephemeral bool
+	timeout   time.Duration
+	authored  string // the timeout's words
+}
+
+// block runs an executable fence.
+func (r *run) block(ctx context.Context, sc *scope, b *document.Block, out *buffer) error {
+	if err := sc.stopped(ctx); err != nil {
+		return err
+	}
+	if err := r.ledger.failure(); err != nil {
+		return &failure{err: err, mode: modeThrow}
+	}
+	c, err := composeChain(b, sc.limit)
+	if err != nil {
+		return r.raise(sc, out, err)
+	}
+	switch c.terminal {
+	case "exec":
+		err = r.exec(ctx, sc, b, c)
+	case "eval":
+		err = r.eval(ctx, sc, b, c, out)
+	default:
+		err = r.daemon(ctx, sc, b)
+	}
+	if e, ok := err.(*Error); ok {
+		var checked *checkedFailure
+		if errors.As(e, &checked) && !sc.printing {
+			r.ledger.fail(e)
+		}
+		return r.raise(sc, out, e)
+	}
+	return err
+}
+
+// composeChain reads the modifiers of a block; what is wrong is found before
+// anything runs. limit is the exec default a bare timeout stands for.
+func composeChain(b *document.Block, limit time.Duration) (chain, error) {
+	refuse := func(code, format string, args ...any) (chain, error) {
+		return chain{}, &Error{Code: code, Component: b.Language, Pos: b.Pos,
+			Message: fmt.Sprintf("the code block ```%s cannot run: %s", b.Info, fmt.Sprintf(format, args...))}
+	}
+	if b.Malformed != "" {
+		return refuse("binding-invalid", "%s", b.Malformed)
+	}
+	if b.Binding != "" {
+		if why := expr.BindingName(b.Binding); why != "" {
+			return refuse("binding-invalid", "as=%q cannot name a binding: it is %s", b.Binding, why)
+		}
+	}
+	var c chain
+	for i, m := range b.Modifiers {
+		switch m.Name {
+		case "exec", "eval", "daemon", "service", "silent", "timeout", "persist", "ephemeral":
+		default:
+			return refuse("structural-usage-invalid", "%q is no modifier; known are daemon, ephemeral, eval, exec, persist, silent and timeout", m.Word)
+		}
+		if c.terminal != "" {
+			continue
+		}
+		if b.Binding != "" && m.Name != "timeout" && m.Name != "exec" {
+			return refuse("binding-invalid", "%q cannot be combined with as=; a bound block takes only timeout and exec", m.Word)
+		}
+		switch m.Name {
+		case "silent":
+			c.silent = true
+		case "ephemeral":
+			c.ephemeral = true
+			if i+1 == len(b.Modifiers) || b.Modifiers[i+1].Name != "eval" {
+				return refuse("structural-usage-invalid", "ephemeral belongs directly before eval")
+			}
+		case "timeout":
+			d, err := blockTimeout(m, limit)
+			if err != nil {
+				return refuse("structural-usage-invalid", "%v", err)
+			}
+			limit = d
+			if c.timeout == 0 || d < c.timeout {
+				c.timeout, c.authored = d, m.Word
+			}
+		case "service":
+			return refuse("structural-usage-invalid", "services are not supported; start the program with daemon instead")
+		case "exec", "eval", "daemon":
+			c.terminal = m.Name
+		}
+	}
+	if c.terminal == "" {
+		return refuse("structural-usage-invalid", "it has no exec, eval or daemon")
+	}
+	if c.terminal == "exec" && c.timeout == 0 && limit > 0 {
+		c.timeout, c.authored = limit, "the run's limit "+limit.String()
+	}
+	return c, nil
+}
+
+func blockTimeout(m document.Modifier, limit time.Duration) (time.Duration, error) {
+	if !m.HasParams {
+		if limit == 0 {
+			return 0, errors.New("timeout without a duration needs a default: write timeout=20s, or run with --timeout-exec")
+		}
+		return limit, nil
+	}
+	d, err := document.ParseDuration(m.Params)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", m.Word, err)
+	}
+	return d, nil
+}
+
+// fault is an error about a block.
+func fault(b *document.Block, format string, args ...any) *Error {
+	return &Error{Component: b.Language, Pos: b.Pos, Message: fmt.Sprintf(format, args...)}
+}
+
+// exec runs a foreground command (language 1.11). An *Error is the block's own.
+func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain) error {
+	if r.Host.Process == nil {
+		return &Infrastructure{errors.New("this run may not start processes")}
+	}
+	sc.strand.next()
+	var script strings.Builder
+	r.interpolate(sc, b.Content, false, &script)
+	args := host.Interpreter(b.Language, script.String())
+	show := b.Binding == "" && !c.silent && !sc.captured
+	keep := r.Retain || b.Binding != "" || sc.captured
+
+	members := []journal.Member{{Name: "command", Value: stringList(args)}}
+	if show {
+		members = append(members, journal.Member{Name: shownMember, Value: true})
+	}
+	live := false
+	v, err := r.perform(ctx, sc, b.Pos, b.Binding, Effect{
+		Type: "exec", Name: "exec:" + execName(script.String()), Members: members,
+	}, func(ctx context.Context) (any, error) {
+		live = true
+		return r.command(ctx, sc, args, c, show, keep)
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if fatal(ctx, err) {
+			return err
+		}
+		e := fault(b, "%v", err)
+		e.Cause = err
+		return e
+	}
+	return r.commandEnded(sc, b, c, v, live, show)
+}
+
+// command runs the program once and describes how it ended.
+func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, show, keep bool) (any, error) {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.timeout)
+	}
+	defer cancel()
+	var stdout, stderr kept
+	cmd := host.Command{Args: args, Dir: sc.dir, Env: host.EnvList(r.Host.Env)}
+	cmd.Stdout = stdout.tee(keep, show, sc.out)
+	stderrShown := show || sc.captured && !c.silent
+	cmd.Stderr = stderr.tee(keep, stderrShown, r.Stderr)
+	status, err := runCommand(limited, r.Host.Process, cmd)
+	if err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			return nil, fmt.Errorf("the command did not end within %s and was stopped", c.authored)
+		}
+		return nil, err
+	}
+	result := value.Of("exitCode", float64(status))
+	if keep {
+		result.Set("stdout", stdout.String())
+		result.Set("stderr", stderr.String())
+	}
+	return result, nil
+}
+
+// commandEnded gives a settled command its meaning in the document, live or from
+// the history.
+func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, show bool) error {
+	o, _ := v.(*value.Object)
+	code, ok := o.Get("exitCode")
+	status, isNumber := code.(float64)
+	if !ok || !isNumber {
+		return malformed("exec", b.Info, "its exit code is not a number")
+	}
+	stdout, _ := o.String("stdout")
+	stderr, _ := o.String("stderr")
+	switch {
+	case b.Binding != "":
+		sc.env.bind(b.Binding, r.exprs.Ref(value.Of("exitCode", status, "stdout", stdout, "stderr", stderr)))
+		return nil
+	case sc.captured && !c.silent:
+		if _, err := io.WriteString(sc.out, stdout); err != nil {
+			return err
+		}
+		if !live {
+			if _, err := io.WriteString(r.Stderr, stderr); err != nil {
+				return err
+			}
+		}
+	case show && !live:
+		if err := r.showRecorded(v, sc.out, r.Stderr); err != nil {
+			return err
+		}
+	}
+	if status == 0 {
+		return nil
+	}
+	e := fault(b, "Command failed (exit %d)", int(status))
+	e.Cause, e.Source = &checkedFailure{int(status)}, stderr
+	if r.Retain && !blank(stderr) {
+		e.Message += ":\n" + trimEnd(stderr)
+	}
+	return e
+}
+
+// showRecorded prints what a recorded command had printed.
+func (r *run) showRecorded(v any, stdout, stderr io.Writer) error {
+	o, _ := v.(*value.Object)
+	text, _ := o.String("stdout")
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return err
+	}
+	text, _ = o.String("stderr")
+	_, err := io.WriteString(stderr, text)
+	return err
+}
+
+// kept collects a channel's bytes when they are to be retained.
+type kept struct{ b strings.Builder }
+
+// maxKept bounds what one channel of one command keeps, in bytes.
+const maxKept = 64 << 20
+
+func (k *kept) Write(p []byte) (int, error) {
+	if k.b.Len()+len(p) > maxKept {
+		return 0, fmt.Errorf("a command printed more than %d MiB that had to be kept", maxKept>>20)
+	}
+	return k.b.Write(p)
+}
+
+// String is the text, with bytes that are no UTF-8 replaced.
+func (k *kept) String() string { return strings.ToValidUTF8(k.b.String(), "\ufffd") }
+
+// tee is where a channel goes: nowhere (nil), kept, shown, or both.
+func (k *kept) tee(keep, show bool, shown io.Writer) io.Writer {
+	switch {
+	case keep && show:
+		return io.MultiWriter(shown, k)
+	case keep:
+		return k
+	case show:
+		return shown
+	}
+	return nil
+}
+
+// execName is the part of a command that names its record.
+func execName(script string) string {
+	runes := []rune(strings.ReplaceAll(script, "\n", " "))
+	if len(runes) > 40 {
+		runes = runes[:40]
+	}
+	return string(runes)
+}
+
+func stringList(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+// eval evaluates a js block in the expression interpreter (language 1.12, D-11).
+func (r *run) eval(ctx context.Context, sc *scope, b *document.Block, c chain, out *buffer) error {
+	n := sc.strand.next()
+	if lang := strings.ToLower(b.Language); lang != "js" && lang != "javascript" {
+		return fault(b, "the code block ```%s cannot run: eval takes js only; run %s with exec", b.Info, b.Language)
+	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.timeout)
+	}
+	defer cancel()
+	var fresh *expr.BlockResult
+	evaluate := func(context.Context) (any, error) {
+		res, err := r.exprs.RunBlock(limited, b.Content, sc.env.lookup)
+		if err != nil {
+			if ctx.Err() == nil && limited.Err() != nil {
+				return nil, fmt.Errorf("the block did not end within %s and was stopped", c.authored)
+			}
+			return nil, err
+		}
+		fresh = &res
+		exports := value.NewObject(len(res.Exports) + 1)
+		for _, e := range res.Exports {
+			if v, err := e.Value.Strict(); err == nil {
+				exports.Set(e.Name, v)
+			}
+		}
+		if res.Output != "" {
+			exports.Set("__output", res.Output)
+		}
+		return value.Of("value", exports), nil
+	}
+	var v any
+	var err error
+	if c.ephemeral {
+		v, err = evaluate(ctx)
+	} else {
+		v, err = r.perform(ctx, sc, b.Pos, "", Effect{
+			Type: "eval", Name: fmt.Sprintf("eval:eval:%s:%d", sc.strand.co.ID(), n),
+			Members: []journal.Member{{Name: "language", Value: b.Language}},
+		}, evaluate)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if fatal(ctx, err) {
+			return err
+		}
+		e := fault(b, "the js block failed: %v", err)
+		e.Cause = err
+		return e
+	}
+	return r.publish(sc, v, fresh, c.ephemeral, b, out)
+}
+
+// publish binds what an eval block declared and renders what it printed.
+func (r *run) publish(sc *scope, v any, fresh *expr.BlockResult, ephemeral bool, b *document.Block, out *buffer) error {
+	if fresh != nil {
+		if ephemeral && fresh.Output != "" {
+			return fault(b, "an ephemeral eval block must not print or return anything")
+		}
+		for _, e := range fresh.Exports {
+			if why := expr.BindingName(e.Name); why == "" {
+				sc.env.bind(e.Name, e.Value)
+			}
+		}
+		out.WriteString(fresh.Output)
+		return nil
+	}
+	o, _ := v.(*value.Object)
+	recorded, _ := o.Get("value")
+	exports, ok := recorded.(*value.Object)
+	if !ok {
+		return malformed("eval", b.Info, "its value is not an object")
+	}
+	for name, v := range exports.All() {
+		if name == "__output" {
+			text, _ := v.(string)
+			out.WriteString(text)
+			continue
+		}
+		sc.env.bind(name, r.exprs.Ref(v))
+	}
+	return nil
+}
+
+// daemon starts a background command that lives until the enclosing invocation
+// ends; one that ends earlier fails the invocation (language 1.10.3).
+func (r *run) daemon(ctx context.Context, sc *scope, b *document.Block) error {
+	if r.Host.Process == nil {
+		return &Infrastructure{errors.New("this run may not start processes")}
+	}
+	sc.strand.next()
+	var script strings.Builder
+	r.interpolate(sc, b.Content, false, &script)
+	silent := slices.ContainsFunc(b.Modifiers, func(m document.Modifier) bool { return m.Name == "silent" })
+	cmd := host.Command{Args: host.Interpreter(b.Language, script.String()), Dir: sc.dir, Env: host.EnvList(r.Host.Env)}
+	if !silent {
+		cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
+	}
+	running, err := r.Host.Process.Start(context.WithoutCancel(ctx), cmd)
+	if err != nil {
+		return fault(b, "%v", err)
+	}
+	life, mode := sc.life, sc.mode
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		status, err := running.Wait()
+		if context.Cause(life.ctx) == errEnded {
+			return
+		}
+		e := fault(b, "the background command ended early (exit %d)", status)
+		if err != nil {
+			e = fault(b, "the background command ended early: %v", err)
+		}
+		life.cancel(&earlyEnd{&failure{err: e, mode: mode}})
+	}()
+	life.own(func() error {
+		err := running.Stop()
+		<-watched
+		return err
+	})
+	return nil
+}

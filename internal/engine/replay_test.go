@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/executable-markdown/xmd/internal/journal"
+	"github.com/executable-markdown/xmd/internal/value"
+)
+
+const story = `---
+props: {n: {type: number, default: 2}}
+---
+<Touch name="first" />
+<Loop max={props.n}><Q /><Touch name="loop" />
+</Loop>
+` + "```sh exec\nsay hello\nwarn careful\n```\n" +
+	`<Let as="x">
+` + "```sh exec\nsay captured\n```\n" + `</Let>[{x}]
+` + "```sh exec as=\"r\"\nsay bound\nexit 3\n```\n" + `{r.exitCode} {r.stdout}
+` + "```js eval\nconst total = 1 + 2; output(total)\n```\n" + `{total}
+<All><Spawn><Touch name="left" /></Spawn><Spawn><Touch name="right" />
+` + "```sh silent exec\nsay hidden\n```\n" + `</Spawn></All>`
+
+// TestReplay answers a history from every prefix: the output is the same, and
+// nothing recorded runs again.
+func TestReplay(t *testing.T) {
+	golden := observe(t, story, trial{})
+	require.NoError(t, golden.err)
+	require.NoError(t, golden.Err)
+	require.Contains(t, golden.stdout, "hello")
+	require.Contains(t, golden.Output, "captured")
+	require.Contains(t, golden.Output, "3 bound")
+	require.Len(t, golden.calls, 4)
+
+	for cut := range len(golden.events) + 1 {
+		t.Run(fmt.Sprintf("%d of %d events", cut, len(golden.events)), func(t *testing.T) {
+			recorded := 0
+			for _, e := range golden.events[:cut] {
+				if typ, _ := e.Description.String("type"); typ == "exec" {
+					recorded++
+				}
+			}
+			o := observe(t, story, trial{events: golden.events[:cut]})
+			require.NoError(t, o.err)
+			require.NoError(t, o.Err)
+			require.Equal(t, golden.Output, o.Output)
+			require.Equal(t, golden.stdout, o.stdout)
+			require.Equal(t, golden.stderr, o.stderr)
+			require.Len(t, o.calls, len(golden.calls)-recorded)
+			require.ElementsMatch(t, lines(t, golden.events), lines(t, o.events))
+		})
+	}
+}
+
+func lines(t *testing.T, events []journal.Event) []string {
+	t.Helper()
+	out := make([]string, len(events))
+	for i, e := range events {
+		b, err := journal.AppendLine(nil, e)
+		require.NoError(t, err)
+		out[i] = string(b)
+	}
+	return out
+}
+
+// failing is a stream that keeps a number of events and then breaks.
+type failing struct {
+	journal.Stream
+	left int
+}
+
+var errDisk = errors.New("the disk is full")
+
+func (f *failing) Append(ctx context.Context, e journal.Event) error {
+	if f.left == 0 {
+		return errDisk
+	}
+	f.left--
+	return f.Stream.Append(ctx, e)
+}
+
+// TestEveryAppendMayFail: what was acknowledged before is all there, no close is
+// written, and the next run goes on from it.
+func TestEveryAppendMayFail(t *testing.T) {
+	golden := observe(t, story, trial{})
+	for kept := range len(golden.events) {
+		t.Run(fmt.Sprintf("after %d events", kept), func(t *testing.T) {
+			stream := journal.NewMemory()
+			broken := observe(t, story, trial{stream: &failing{stream, kept}})
+			require.ErrorIs(t, broken.err, errDisk)
+			events, err := stream.Load(t.Context())
+			require.NoError(t, err)
+			require.Len(t, events, kept)
+			o := observe(t, story, trial{events: events})
+			require.NoError(t, o.err)
+			require.Equal(t, golden.Output, o.Output)
+		})
+	}
+}
+
+func TestReplayRefusesAnotherDocument(t *testing.T) {
+	golden := observe(t, story, trial{})
+	for name, source := range map[string]string{"text": story + "more", "empty": ""} {
+		for _, cut := range []int{1, len(golden.events)} {
+			t.Run(fmt.Sprint(name, cut), func(t *testing.T) {
+				o := observe(t, source, trial{events: golden.events[:cut]})
+				require.True(t, journal.IsDurability(o.err), "%v", o.err)
+				require.Empty(t, o.calls)
+				require.Len(t, o.events, cut)
+			})
+		}
+	}
+}
+
+func TestReplayDiverges(t *testing.T) {
+	golden := observe(t, story, trial{})
+	var diverged *journal.DivergenceError
+	o := observe(t, story, trial{events: golden.events[:len(golden.events)-1], props: value.Of("n", 1.0)})
+	require.ErrorAs(t, o.err, &diverged)
+	require.Empty(t, o.calls)
+}
+
+func TestReplayOfAFailure(t *testing.T) {
+	golden := observe(t, "x <Missing />", trial{})
+	require.Error(t, golden.Err)
+	o := observe(t, "x <Missing />", trial{events: golden.events})
+	require.EqualError(t, o.Err, golden.Err.Error())
+	require.Equal(t, "x ", o.Output)
+}
+
+// TestCancelledSiblings: a failing child cancels the other, and both closes are
+// in the history.
+func TestCancelledSiblings(t *testing.T) {
+	const source = "<All><Spawn>\n```sh exec\nblock\n```\n</Spawn><Spawn><Hard /></Spawn></All>"
+	o := observe(t, source, trial{})
+	require.ErrorContains(t, o.Err, "hard trouble")
+	closes := map[string]string{}
+	for _, e := range o.events {
+		if e.Type == journal.TypeClose {
+			closes[e.CoroutineID] = e.Result.Status
+		}
+	}
+	require.Equal(t, map[string]string{"root.0": "cancelled", "root.1": "err", "root": "ok"}, closes)
+
+	again := observe(t, source, trial{events: o.events[:len(o.events)-1]})
+	require.NoError(t, again.err)
+	require.EqualError(t, again.Err, o.Err.Error())
+	require.Empty(t, again.calls)
+}
+
+func TestCancellationWritesNoClose(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("enough")
+	o := observe(t, "a <Stop /> b", trial{ctx: ctx, library: []Component{{Name: "Stop", Origin: "test", Forms: SelfClosing,
+		Run: func(context.Context, *Call) (any, error) { cancel(stop); return "", nil }}}})
+	require.ErrorIs(t, o.err, stop)
+	for _, e := range o.events {
+		require.NotEqual(t, journal.TypeClose, e.Type)
+	}
+	require.Equal(t, "a ", o.Output)
+}
+
+func TestCheckedFailureEndsExecutableWork(t *testing.T) {
+	o := observe(t, "<Pass>\n```sh exec\nexit 2\n```\n</Pass>\n```sh exec\nsay never\n```\n", trial{})
+	require.ErrorContains(t, o.Err, "exit 2")
+	require.Equal(t, []string{"exit 2"}, o.calls)
+}

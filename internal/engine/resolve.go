@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/journal"
+	"github.com/executable-markdown/xmd/internal/value"
+)
+
+// A selection is what a name resolved to: a Markdown definition or a library
+// component.
+type selection struct {
+	def    *definition
+	native *entry
+}
+
+// A Candidate is the file a name selects, found by the search of language 5.3.
+type Candidate struct {
+	Path string // as searched: DIR/NAME.md
+	Text []byte
+}
+
+// Sources is the part of a host the search needs.
+type Sources interface {
+	IsFile(path string) (bool, error)
+	ReadSource(path string) ([]byte, error)
+}
+
+// Find searches the include directories for a component's file; ok is false when
+// no candidate exists. A candidate that cannot be used is an error and never
+// falls through.
+func Find(s Sources, include []string, name string) (c Candidate, ok bool, err error) {
+	rel := strings.ReplaceAll(name, ".", "/")
+	for _, dir := range include {
+		for _, file := range []string{rel + ".md", rel + ".ts", rel + "/index.md", rel + "/index.ts"} {
+			p := path.Join(dir, file)
+			is, err := s.IsFile(p)
+			if err != nil {
+				return c, false, fmt.Errorf("%s: %w", p, err)
+			}
+			if !is {
+				continue
+			}
+			if strings.HasSuffix(p, ".ts") {
+				return c, false, fmt.Errorf("%s is a TypeScript component, which this program cannot run; write %s instead", p, strings.TrimSuffix(p, ".ts")+".md")
+			}
+			text, err := s.ReadSource(p)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // removed since it was found
+			}
+			if err != nil {
+				return c, false, fmt.Errorf("%s: %w", p, err)
+			}
+			return Candidate{p, text}, true, nil
+		}
+	}
+	return c, false, nil
+}
+
+// resolve finds what an element's name means and records the choice (language
+// 5.2). A failure is one error naming the component.
+func (r *run) resolve(ctx context.Context, sc *scope, el *document.Element) (selection, error) {
+	d := journal.Description{
+		Type: "import_component", Name: el.Name, Position: el.Pos,
+		Expansion: sc.opened.String(), Opens: sc.id.String(),
+		Guard: sc.guard("import_component", el.Name, nil),
+	}
+	if name, isString, _ := static(el, "as"); isString {
+		d.Binding = name
+	}
+	v, err := sc.strand.co.Perform(ctx, d, func(context.Context) (any, error) { return r.look(el.Name) })
+	if err != nil {
+		if fatal(ctx, err) {
+			return selection{}, err
+		}
+		return selection{}, r.importError(el, err)
+	}
+	s, err := r.restore(el.Name, v)
+	if err != nil {
+		if journal.IsDurability(err) {
+			return selection{}, err
+		}
+		return selection{}, r.importError(el, err)
+	}
+	return s, nil
+}
+
+func (r *run) importError(el *document.Element, err error) *Error {
+	e := problem(el, "<%s> could not be imported: %v", el.Name, err)
+	e.Code, e.Cause = "component-unresolved", err
+	return e
+}
+
+// look makes the selection of a name, as its record keeps it.
+func (r *run) look(name string) (any, error) {
+	lib := r.Library.components[name]
+	if lib != nil && lib.protected {
+		return registered(lib), nil
+	}
+	if document.DeclarableName(name) && r.Host.Sources != nil {
+		c, ok, err := Find(r.Host.Sources, r.Include, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return value.Of("kind", "repository", "path", c.Path, "content", string(c.Text)), nil
+		}
+	}
+	if lib != nil {
+		return registered(lib), nil
+	}
+	return nil, &unresolved{name, r.Include, Nearest(name, append(r.Library.Names(), Constructs()...))}
+}
+
+func registered(e *entry) *value.Object {
+	return value.Of("kind", "registered", "origin", e.Origin, "reserved", e.protected)
+}
+
+type unresolved struct {
+	name    string
+	dirs    []string
+	nearest string
+}
+
+func (e *unresolved) Error() string {
+	hint := ""
+	if e.nearest != "" {
+		hint = fmt.Sprintf("; did you mean <%s>?", e.nearest)
+	}
+	return fmt.Sprintf("no component is named %s: no %s.md in %s, and the library has none%s",
+		e.name, strings.ReplaceAll(e.name, ".", "/"), strings.Join(e.dirs, ", "), hint)
+}
+
+// restore makes what a selection says usable. The record is judged like any
+// outside data.
+func (r *run) restore(name string, v any) (selection, error) {
+	o, _ := v.(*value.Object)
+	kind, _ := o.String("kind")
+	switch kind {
+	case "registered":
+		e := r.Library.components[name]
+		if origin, _ := o.String("origin"); e == nil || e.Origin != origin {
+			return selection{}, fmt.Errorf("it was supplied by %q, which this program does not have", origin)
+		}
+		return selection{native: e}, nil
+	case "repository":
+		file, ok1 := o.String("path")
+		text, ok2 := o.String("content")
+		if ok1 && ok2 {
+			def, err := r.defs.load(name, file, text)
+			return selection{def: def}, err
+		}
+	}
+	return selection{}, malformed("import_component", name, "its value is no component selection")
+}
+
+// load parses a component, or returns what the same text gave before.
+func (d *definitions) load(name, file, text string) (*definition, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if def := d.byPath[file]; def != nil && def.name == name && def.text == text {
+		return def, nil
+	}
+	doc, err := document.Parse(file, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	def, err := define(name, doc)
+	if err != nil {
+		return nil, err
+	}
+	def.text = text
+	if d.byPath == nil {
+		d.byPath = make(map[string]*definition)
+	}
+	d.byPath[file] = def
+	return def, nil
+}
+
+// Nearest returns the known name closest to a misspelt one, when one is close.
+func Nearest(name string, known []string) string {
+	best, distance := "", 3
+	for _, k := range known {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(k), distance); d < distance {
+			best, distance = k, d
+		}
+	}
+	if distance*2 >= len(name) {
+		return ""
+	}
+	return best
+}
+
+// editDistance counts the single-character edits between two words; limit or more
+// is reported as limit.
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return min(row[len(b)], limit)
+}
