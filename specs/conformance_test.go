@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "xmd")
-	build := exec.Command("go", "build", "-overlay", "/tmp/ov/o.json", "-o", binary, "../cmd/xmd")
+	build := exec.Command("go", "build", "-o", binary, "../cmd/xmd")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		panic(err)

@@ -68,6 +68,14 @@ func (c *checker) component(s *source, rec *record, el *document.Element) {
 		find("invocation-form-invalid", "<%s> cannot be written %s: %s", el.Name, formOf(el), chosen.native.FormHelp)
 	}
 
+	if chosen.native != nil {
+		for _, name := range chosen.native.Needs {
+			if !slices.ContainsFunc(el.Attrs, func(a document.Attr) bool { return a.Name == name }) {
+				find("capture-invalid", "<%s> needs %s={…}", el.Name, name)
+			}
+		}
+	}
+
 	inv := invocation{props: value.NewObject(len(el.Attrs)), dynamic: make(map[string]bool)}
 	for _, a := range written(el) {
 		capture := chosen.native != nil && slices.Contains(chosen.native.Captures, a.Name)
@@ -80,7 +88,11 @@ func (c *checker) component(s *source, rec *record, el *document.Element) {
 		case a.malformed != nil:
 			s.found(rec, malformed(el, a, "props-invalid"))
 			inv.dynamic[a.Name] = true
-		case capture || a.Name == "slot":
+		case a.Name == "slot":
+			if e := engine.CheckSlot(el); e != nil {
+				find(e.Code, "%s", e.Message)
+			}
+		case capture:
 		case a.dynamic:
 			inv.dynamic[a.Name] = true
 		default:

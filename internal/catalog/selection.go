@@ -1,10 +1,9 @@
 package catalog
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
-	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/value"
 )
@@ -72,38 +71,31 @@ func (r *resolver) choose(name string) *selection {
 }
 
 func (r *resolver) search(name string) *selection {
-	native, contract, isProtected, known := r.in.Library.Lookup(name)
-	if isProtected {
-		return &selection{origin: Origin{protected, native.Origin}, native: &native, contract: contract}
+	search := &witness{resolver: r}
+	var sources engine.Sources
+	if r.in.Sources != nil {
+		sources = search
 	}
-	if r.in.Sources != nil && document.DeclarableName(name) {
-		search := &witness{resolver: r}
-		file, ok, err := engine.Find(search, r.in.Include, name)
-		switch {
-		case err != nil:
-			s := &selection{err: err, opaque: strings.HasSuffix(search.settled, ".ts")}
-			s.failed = !s.opaque
-			if search.settled != "" {
-				s.origin = Origin{repository, search.settled}
-			}
-			return s
-		case ok:
-			return &selection{origin: Origin{repository, file.Path}, file: &file}
+	choice, err := engine.Choose(r.in.Library, sources, r.in.Include, name)
+	var unresolved *engine.UnresolvedError
+	switch {
+	case errors.As(err, &unresolved):
+		return &selection{err: err}
+	case err != nil:
+		s := &selection{err: err, opaque: strings.HasSuffix(search.settled, ".ts")}
+		s.failed = !s.opaque
+		if search.settled != "" {
+			s.origin = Origin{repository, search.settled}
 		}
+		return s
+	case choice.File != nil:
+		return &selection{origin: Origin{repository, choice.File.Path}, file: choice.File}
 	}
-	if known {
-		return &selection{origin: Origin{registered, native.Origin}, native: &native, contract: contract}
+	kind := registered
+	if choice.Protected {
+		kind = protected
 	}
-	return &selection{err: r.unresolved(name)}
-}
-
-func (r *resolver) unresolved(name string) error {
-	hint := ""
-	if near := engine.Nearest(name, append(r.in.Library.Names(), engine.Constructs()...)); near != "" {
-		hint = fmt.Sprintf("; did you mean <%s>?", near)
-	}
-	return fmt.Errorf("no component is named %s: no %s.md in %s, and the library has none%s",
-		name, strings.ReplaceAll(name, ".", "/"), strings.Join(r.in.Include, ", "), hint)
+	return &selection{origin: Origin{kind, choice.Native.Origin}, native: choice.Native, contract: choice.Contract}
 }
 
 // A witness is the sources a search sees. It remembers the file the search

@@ -209,8 +209,10 @@ func isReference(s string) bool {
 	return false
 }
 
-// normalLevel is the form in which labels are compared (language 8.3.1).
+// normalLevel is the form in which labels are compared (language 8.3.1). A NUL is
+// shown as U+FFFD, as CommonMark demands.
 func normalLevel(s string) string {
+	s = strings.ReplaceAll(s, "\x00", "\ufffd")
 	return strings.Join(strings.Fields(norm.NFC.String(s)), " ")
 }
 

@@ -43,8 +43,9 @@ type token struct {
 }
 
 type rawAttr struct {
-	name, text span
-	form       AttrForm
+	name, nameEnd int32
+	text, textEnd int32
+	form          AttrForm
 }
 
 func newScanner(src string, lo, hi int) *scanner {
@@ -165,11 +166,12 @@ func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 			s.trail = append(s.trail, k-1)
 			i = text.end + 1
 		case isAttrName(c):
-			a := rawAttr{name: span{i, i + 1}}
-			for a.name.end < s.hi && isAttrName(s.src[a.name.end]) {
-				a.name.end++
+			a := rawAttr{name: int32(i)}
+			for i < s.hi && isAttrName(s.src[i]) {
+				i++
 			}
-			i = skipSpace(s.src, a.name.end)
+			a.nameEnd = int32(i)
+			i = skipSpace(s.src, i)
 			if i < s.hi && s.src[i] == '=' {
 				i = skipSpace(s.src, i+1)
 				if i == s.hi {
@@ -183,11 +185,13 @@ func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 				default:
 					return 0, false, false
 				}
-				if a.text, k, ok = s.value(tag, k); !ok {
+				var text span
+				if text, k, ok = s.value(tag, k); !ok {
 					return 0, false, false
 				}
+				a.text, a.textEnd = int32(text.start), int32(text.end)
 				s.trail = append(s.trail, k-1)
-				i = a.text.end + 1
+				i = text.end + 1
 			}
 			s.attrs = append(s.attrs, a)
 		default:

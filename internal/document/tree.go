@@ -124,11 +124,11 @@ func (b *builder) element(t *token) *Element {
 	}
 	e.Attrs = make([]Attr, len(raw))
 	for i, a := range raw {
-		text := b.src[a.text.start:a.text.end]
+		text := b.src[a.text:a.textEnd]
 		if a.form == Braced {
 			text = strings.TrimSpace(text)
 		}
-		e.Attrs[i] = Attr{Name: b.src[a.name.start:a.name.end], Form: a.form, Text: text, Pos: b.places.at(a.name.start)}
+		e.Attrs[i] = Attr{Name: b.src[a.name:a.nameEnd], Form: a.form, Text: text, Pos: b.places.at(int(a.name))}
 	}
 	return e
 }

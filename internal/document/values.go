@@ -1,5 +1,7 @@
 package document
 
+import "strings"
+
 // A valueIndex knows where every quoted string, template and brace group of a
 // range ends (language 1.4.3, 1.5.1). Where one ends depends on where it starts
 // and on nothing else, and only on places after it, so the index is filled once
@@ -23,7 +25,11 @@ type mark struct {
 const none = -1
 
 func newValueIndex(src string, lo, hi int) *valueIndex {
-	var marks []mark
+	count := 0
+	for _, c := range [...]string{`"`, "'", "`", "{", "}"} {
+		count += strings.Count(src[lo:hi], c)
+	}
+	marks := make([]mark, 0, count)
 	for i := lo; i < hi; i++ {
 		switch src[i] {
 		case '"', '\'', '`', '{', '}':

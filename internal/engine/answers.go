@@ -136,13 +136,9 @@ func answerProblem(el *document.Element) *Error {
 func (r *run) answerValue(ctx context.Context, sc *scope, el *document.Element) (any, error) {
 	a, _ := attr(el, "value")
 	if v, ok := a.StaticValue(true); ok {
-		text, isString := v.(string)
-		if !isString {
-			return v, nil
-		}
-		v, err := value.Parse([]byte(text))
+		v, err := answerText(el, v)
 		if err != nil {
-			return nil, problem(el, "value of <Answer> is a string, so it must be JSON text (a string answer is written value='\"yes\"'): %v", err)
+			return nil, err
 		}
 		return v, nil
 	}
@@ -153,6 +149,19 @@ func (r *run) answerValue(ctx context.Context, sc *scope, el *document.Element) 
 	v, err := ref.Strict()
 	if err != nil {
 		return nil, problem(el, "value of <Answer> is not JSON: %v", err)
+	}
+	return v, nil
+}
+
+// answerText reads a static value: a string is JSON text.
+func answerText(el *document.Element, v any) (any, *Error) {
+	text, isString := v.(string)
+	if !isString {
+		return v, nil
+	}
+	v, err := value.Parse([]byte(text))
+	if err != nil {
+		return nil, problem(el, "value of <Answer> is a string, so it must be JSON text (a string answer is written value='\"yes\"'): %v", err)
 	}
 	return v, nil
 }

@@ -119,6 +119,9 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 	if c.terminal == "" {
 		return refuse("structural-usage-invalid", "it has no exec, eval or daemon")
 	}
+	if lang := strings.ToLower(b.Language); c.terminal == "eval" && lang != "js" && lang != "javascript" {
+		return refuse("structural-usage-invalid", "eval takes js only; run %s with exec", b.Language)
+	}
 	if c.terminal == "exec" && c.timeout == 0 && limit > 0 {
 		c.timeout, c.authored = limit, "the run's limit "+limit.String()
 	}
@@ -309,9 +312,6 @@ func stringList(words []string) []any {
 // eval evaluates a js block in the expression interpreter (language 1.12, D-11).
 func (r *run) eval(ctx context.Context, sc *scope, b *document.Block, c chain, out *buffer) error {
 	n := sc.strand.next()
-	if lang := strings.ToLower(b.Language); lang != "js" && lang != "javascript" {
-		return fault(b, "the code block ```%s cannot run: eval takes js only; run %s with exec", b.Info, b.Language)
-	}
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.timeout)

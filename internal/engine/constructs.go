@@ -36,13 +36,19 @@ func (b *body) split() *slots {
 			if s, isString, written := static(el, "slot"); written && isString {
 				name = s
 				if !slotName(s) && b.slots.invalid == nil {
-					b.slots.invalid = problem(el, "slot=%q of <%s> is no slot name: it starts with a letter and goes on with letters, digits, _ and -", s, el.Name)
+					b.slots.invalid = slotProblem(el, s)
 				}
 			}
 		}
 		b.slots.content[name] = append(b.slots.content[name], n)
 	}
 	return b.slots
+}
+
+func slotProblem(el *document.Element, slot string) *Error {
+	e := problem(el, "slot=%q of <%s> is no slot name: it starts with a letter and goes on with letters, digits, _ and -", slot, el.Name)
+	e.Code = "binding-invalid"
+	return e
 }
 
 func slotName(s string) bool {
@@ -326,12 +332,10 @@ func (r *run) repeat(ctx context.Context, sc *scope, el *document.Element, out *
 	if err != nil {
 		return r.raiseEval(sc, out, err)
 	}
-	limit, ok := v.(float64)
-	if !ok || limit < 1 || !value.IsInteger(limit) {
-		e := at(el, "max of %s must be a positive whole number, not %s", tag, quote(v))
-		e.Code = "structural-usage-invalid"
-		return r.raise(sc, out, e)
+	if err := boundProblem(el, tag, v); err != nil {
+		return r.raise(sc, out, err)
 	}
+	limit := v.(float64)
 	name, _, _ := static(el, "name")
 	return r.iterate(ctx, sc, el, out, limit, name)
 }
@@ -342,6 +346,16 @@ func loopTag(el *document.Element) string {
 		return fmt.Sprintf("<Loop name=%q>", name)
 	}
 	return "<Loop>"
+}
+
+// boundProblem judges the bound of a loop.
+func boundProblem(el *document.Element, tag string, v any) *Error {
+	if limit, ok := v.(float64); ok && limit >= 1 && value.IsInteger(limit) {
+		return nil
+	}
+	e := at(el, "max of %s must be a positive whole number, not %s", tag, quote(v))
+	e.Code = "structural-usage-invalid"
+	return e
 }
 
 func loopProblem(el *document.Element, tag string) *Error {

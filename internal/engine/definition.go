@@ -121,9 +121,11 @@ func (def *definition) survey() {
 	if def.returns != nil {
 		switch {
 		case returns == 0:
-			def.wrong("return-usage-invalid", document.Position{}, "it declares returns but has no <Return value={…} />")
+			def.problems = append(def.problems, &Error{Code: "return-usage-invalid", Component: def.name,
+				Message: "it declares returns but has no <Return value={…} />"})
 		case certain > 1:
-			def.wrong("return-usage-invalid", document.Position{}, fmt.Sprintf("it has %d <Return /> elements that all execute; exactly one may", certain))
+			def.problems = append(def.problems, &Error{Code: "return-usage-invalid", Component: def.name,
+				Message: fmt.Sprintf("it has %d <Return /> elements that all execute; exactly one may", certain)})
 		}
 	}
 }
@@ -151,11 +153,8 @@ func (def *definition) checkReturn(el *document.Element) {
 }
 
 func (def *definition) misplaced(code string, el *document.Element, rule string) {
-	def.wrong(code, el.Pos, fmt.Sprintf("%s: %q at %s", rule, preview(def.doc, el, 40), el.Pos))
-}
-
-func (def *definition) wrong(code string, pos document.Position, message string) {
-	def.problems = append(def.problems, &Error{Code: code, Component: def.name, Pos: pos, Message: message})
+	def.problems = append(def.problems, &Error{Code: code, Component: el.Name, Pos: el.Pos,
+		Message: fmt.Sprintf("%s: %q", rule, preview(def.doc, el, 40))})
 }
 
 // preview is the beginning of an element's source.
@@ -178,6 +177,9 @@ func (def *definition) structure() error {
 	messages := make([]string, len(def.problems))
 	for i, p := range def.problems {
 		messages[i] = p.Message
+		if !p.Pos.IsZero() {
+			messages[i] += " at " + p.Pos.String()
+		}
 	}
 	return &Error{Code: def.problems[0].Code, Component: def.name, Pos: def.problems[0].Pos,
 		Message: def.owner() + " is not well formed: " + strings.Join(messages, "; ")}

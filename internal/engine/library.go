@@ -26,6 +26,7 @@ type Component struct {
 	Props    string   // JSON text of a props declaration, map or full form; empty: no props
 	Required []string // with the map form
 	Captures []string // props the component evaluates itself
+	Needs    []string // captures it refuses to go without, for validation
 	Returns  string   // JSON text of a returns declaration; empty: text component
 	Forms    Form
 	FormHelp string // what to write instead of a refused form

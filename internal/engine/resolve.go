@@ -99,42 +99,74 @@ func (r *run) importError(el *document.Element, err error) *Error {
 
 // look makes the selection of a name, as its record keeps it.
 func (r *run) look(name string) (any, error) {
-	lib := r.Library.components[name]
-	if lib != nil && lib.protected {
-		return registered(lib), nil
+	var sources Sources
+	if r.Host.Sources != nil {
+		sources = r.Host.Sources
 	}
-	if document.DeclarableName(name) && r.Host.Sources != nil {
-		c, ok, err := Find(r.Host.Sources, r.Include, name)
+	c, err := Choose(r.Library, sources, r.Include, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.File != nil:
+		return value.Of("kind", "repository", "path", c.File.Path, "content", string(c.File.Text)), nil
+	}
+	return registered(r.Library.components[name]), nil
+}
+
+// A Choice is what a component name means: a file, or a library component.
+type Choice struct {
+	File      *Candidate
+	Native    *Component
+	Contract  Contract // of Native
+	Protected bool     // no file may take Native's name
+}
+
+// Choose decides what a component name means (language 5.2.1): a protected name,
+// a file of the include directories, a default, in this order. sources may be nil.
+// The error is *UnresolvedError when nothing answers to the name, and otherwise
+// the file's own.
+func Choose(lib *Library, sources Sources, include []string, name string) (Choice, error) {
+	var choice Choice
+	e := lib.components[name]
+	if e != nil {
+		choice = Choice{Native: &e.Component, Contract: e.contract(), Protected: e.protected}
+	}
+	if choice.Protected {
+		return choice, nil
+	}
+	if sources != nil && document.DeclarableName(name) {
+		c, ok, err := Find(sources, include, name)
 		if err != nil {
-			return nil, err
+			return Choice{}, err
 		}
 		if ok {
-			return value.Of("kind", "repository", "path", c.Path, "content", string(c.Text)), nil
+			return Choice{File: &c}, nil
 		}
 	}
-	if lib != nil {
-		return registered(lib), nil
+	if e == nil {
+		return Choice{}, &UnresolvedError{name, include, Nearest(name, append(lib.Names(), Constructs()...))}
 	}
-	return nil, &unresolved{name, r.Include, Nearest(name, append(r.Library.Names(), Constructs()...))}
+	return choice, nil
 }
 
 func registered(e *entry) *value.Object {
 	return value.Of("kind", "registered", "origin", e.Origin, "reserved", e.protected)
 }
 
-type unresolved struct {
-	name    string
-	dirs    []string
-	nearest string
+// An UnresolvedError is a name nothing answers to.
+type UnresolvedError struct {
+	Name    string
+	Include []string // directories searched, in order
+	Nearest string   // a known name that is close; empty: none is
 }
 
-func (e *unresolved) Error() string {
+func (e *UnresolvedError) Error() string {
 	hint := ""
-	if e.nearest != "" {
-		hint = fmt.Sprintf("; did you mean <%s>?", e.nearest)
+	if e.Nearest != "" {
+		hint = fmt.Sprintf("; did you mean <%s>?", e.Nearest)
 	}
 	return fmt.Sprintf("no component is named %s: no %s.md in %s, and the library has none%s",
-		e.name, strings.ReplaceAll(e.name, ".", "/"), strings.Join(e.dirs, ", "), hint)
+		e.Name, strings.ReplaceAll(e.Name, ".", "/"), strings.Join(e.Include, ", "), hint)
 }
 
 // restore makes what a selection says usable. The record is judged like any

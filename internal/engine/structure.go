@@ -4,7 +4,10 @@ import (
 	"time"
 
 	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/expr"
 	"github.com/executable-markdown/xmd/internal/schema"
+	"github.com/executable-markdown/xmd/internal/selector"
+	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // A Place is what surrounds a construct in its source.
@@ -47,16 +50,25 @@ func CheckElement(el *document.Element, where Place) []*Error {
 	case "Let":
 		check(only(el, "as", "value", "select"))
 		wrong = append(wrong, letProblems(el)...)
+		if query, _, _ := static(el, "select"); query != "" {
+			if _, _, err := selector.First("", query); err != nil {
+				check(problem(el, "<Let> cannot use select=%q: %v", query, err))
+			}
+		}
 	case "Each":
 		check(only(el, "in", "let", "as"))
 		if _, ok := attr(el, "in"); !ok {
 			check(problem(el, "<Each> needs in={array} and let=\"item\""))
 		}
+		if v, ok := staticValue(el, "in"); ok && value.Kind(v) != "array" {
+			check(problem(el, "in of <Each> must be an array, not %s", quote(v)))
+		}
 		wrong = append(wrong, namesOf(el, "let", true)...)
 		wrong = append(wrong, namesOf(el, "as", false)...)
 	case "Loop":
-		if err := loopProblem(el, loopTag(el)); err != nil {
-			check(err)
+		check(loopProblem(el, loopTag(el)))
+		if v, ok := staticValue(el, "max"); ok {
+			check(boundProblem(el, loopTag(el), v))
 		}
 	case "Break":
 		for _, e := range breakProblems(el, where.InLoop) {
@@ -70,11 +82,47 @@ func CheckElement(el *document.Element, where Place) []*Error {
 		if !content {
 			check(problem(el, "<Answers> needs a body beside its <Answer> elements"))
 		}
+		if v, ok := staticValue(el, "delegate"); ok && value.Kind(v) != "boolean" {
+			check(problem(el, "delegate of <Answers> must be true or false"))
+		}
 		for _, m := range matchers {
 			check(answerProblem(m))
+			check(answerTextProblem(m))
 		}
 	}
 	return wrong
+}
+
+// staticValue returns a prop that is known without evaluating anything.
+func staticValue(el *document.Element, prop string) (any, bool) {
+	a, ok := attr(el, prop)
+	if !ok {
+		return nil, false
+	}
+	return a.StaticValue(true)
+}
+
+// answerTextProblem judges what a matcher states as text.
+func answerTextProblem(el *document.Element) *Error {
+	if text, isString, _ := static(el, "template"); isString {
+		nothing := func(string) (*expr.Ref, bool) { return nil, false }
+		if _, err := parseTemplate(text, nothing); err != nil {
+			return problem(el, "template of <Answer> %v", err)
+		}
+	}
+	if v, ok := staticValue(el, "value"); ok {
+		_, err := answerText(el, v)
+		return err
+	}
+	return nil
+}
+
+// CheckSlot reports a slot assignment that no slot can have, or nil.
+func CheckSlot(el *document.Element) *Error {
+	if s, isString, _ := static(el, "slot"); isString && !slotName(s) {
+		return slotProblem(el, s)
+	}
+	return nil
 }
 
 // namesOf judges a prop that names a binding.

@@ -22,15 +22,14 @@ type interpreter struct {
 // joins arrays that join arrays ...), which would otherwise exhaust the stack.
 const maxNative = 1000
 
-// global reports whether D-7 names the global.
-func global(name string) bool {
-	switch name {
-	case "Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp",
+// globals are the names D-7 lists, and the three values that are no names of it only
+// because they are literals in all but grammar.
+func globals() []string {
+	return []string{
+		"Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp",
 		"Map", "Set", "Error", "parseInt", "parseFloat", "isNaN", "isFinite",
-		"encodeURIComponent", "decodeURIComponent", "undefined", "NaN", "Infinity":
-		return true
+		"encodeURIComponent", "decodeURIComponent", "undefined", "NaN", "Infinity",
 	}
-	return false
 }
 
 // walkers are the methods of arrays whose time depends on the length alone.
@@ -49,8 +48,7 @@ func newInterpreter() *interpreter {
 	vm.SetParserOptions(parser.WithDisableSourceMaps)
 	vm.SetMaxCallStackSize(MaxCalls)
 	js := &interpreter{vm: vm, errors: make(map[string]*goja.Object)}
-	object := js.get("Object")
-	js.plain = prototype(object)
+	js.plain = prototype(js.get("Object"))
 	js.hasOwn = function(js.plain.Get("hasOwnProperty"))
 	for _, name := range []string{"RangeError", "SyntaxError", "TypeError"} {
 		js.errors[name] = js.get(name)
@@ -59,15 +57,18 @@ func newInterpreter() *interpreter {
 	js.guardText()
 	js.guardArrays()
 	js.guardPatterns()
-	globals := vm.GlobalObject()
-	for _, name := range globals.GetOwnPropertyNames() {
-		if !global(name) {
-			must(globals.Delete(name))
-		}
-	}
-	_, err := function(object.Get("freeze"))(goja.Undefined(), globals)
-	must(err)
+	js.setGlobals()
 	return js
+}
+
+// setGlobals leaves the interpreter with the globals of D-7 and nothing else. They
+// cannot be assigned, and they inherit no names.
+func (js *interpreter) setGlobals() {
+	object := js.vm.CreateObject(nil)
+	for _, name := range globals() {
+		must(object.DefineDataProperty(name, js.vm.Get(name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
+	}
+	js.vm.SetGlobalObject(object)
 }
 
 func (js *interpreter) get(name string) *goja.Object { return js.vm.Get(name).(*goja.Object) }

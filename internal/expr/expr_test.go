@@ -229,6 +229,7 @@ func TestNoAmbientAuthority(t *testing.T) {
 		"Date", "eval", "Function", "Symbol", "BigInt", "Promise", "Proxy", "Reflect", "console",
 		"require", "globalThis", "window", "process", "WeakRef", "WeakMap", "SharedArrayBuffer",
 		"ArrayBuffer", "TypeError", "GoError", "escape", "encodeURI", "meta", "output", "setTimeout",
+		"toString", "valueOf", "constructor", "hasOwnProperty", "__proto__",
 	} {
 		_, err := New().Eval(context.Background(), name, nil)
 		require.EqualError(t, err, "ReferenceError: "+name+" is not defined")
