@@ -16,7 +16,7 @@
 // encoding, its frontmatter or a bound (MaxSource, MaxDepth, MaxFrontmatter,
 // MaxFrontmatterDepth, MaxTargets, MaxTargetPath). Sources are hostile input: every
 // reader here takes time and memory in proportion to what it reads, and none
-// follows nesting by recursion.
+// follows the nesting of elements by recursion.
 //
 // The package does not know what an element name means, which modifiers exist,
 // what an expression evaluates to or where a source came from.
@@ -148,7 +148,9 @@ func (e *Error) Error() string { return e.Message }
 //
 // Errors are *Error: source-invalid for bytes that are not UTF-8 (at the first of
 // them), for more than MaxSource bytes and for elements nested deeper than
-// MaxDepth; frontmatter-invalid as ParseFrontmatter's rules demand (language 2).
+// MaxDepth; frontmatter-invalid for frontmatter that is no JSON object, is written
+// with more than plain YAML or JSON, or passes MaxFrontmatter or
+// MaxFrontmatterDepth (language 2.1, 2.2).
 func Parse(name string, source []byte) (*Document, error) {
 	if len(source) > MaxSource {
 		return nil, &Error{Code: codeSource, Message: fmt.Sprintf(

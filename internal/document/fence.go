@@ -35,7 +35,7 @@ func (s *scanner) fence(p, n int) (end int, ok bool) {
 		}
 	}
 	s.inert = append(s.inert, span{start, end})
-	if _, modifiers, _ := splitInfo(info); executable(modifiers) {
+	if _, modifiers := splitInfo(info); executable(modifiers) {
 		s.tokens = append(s.tokens, token{kind: fenceBlock, start: int32(start), end: int32(end),
 			from: int32(from), to: int32(to)})
 	}
@@ -60,7 +60,7 @@ func closesFence(line string, c byte, n int) bool {
 func parseInfo(info string) *Block {
 	b := &Block{Info: strings.TrimSpace(info)}
 	var words []Modifier
-	b.Language, words, _ = splitInfo(info)
+	b.Language, words = splitInfo(info)
 	last := len(words) - 1
 	annotations := 0
 	for i, w := range words {
@@ -103,16 +103,16 @@ func bindingName(w Modifier) (name string, quoted bool) {
 }
 
 // splitInfo splits an info string at ASCII white space into its language and its
-// other words. A separate result says whether there is a language.
-func splitInfo(info string) (language string, words []Modifier, ok bool) {
+// other words.
+func splitInfo(info string) (language string, words []Modifier) {
 	fields := strings.FieldsFunc(info, func(r rune) bool { return r == ' ' || '\t' <= r && r <= '\r' })
 	if len(fields) == 0 {
-		return "", nil, false
+		return "", nil
 	}
 	for _, w := range fields[1:] {
 		words = append(words, parseModifier(w))
 	}
-	return fields[0], words, true
+	return fields[0], words
 }
 
 // parseModifier reads name[params], which ends at the first ], else name=params,

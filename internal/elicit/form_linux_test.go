@@ -121,8 +121,11 @@ func TestFormFields(t *testing.T) {
 	s.press("A" + enter)
 	s.expect("must NOT have fewer than 2 characters")
 	s.press("da" + enter)
+	s.expect("back") // the help below a field that has one before it
 	s.press("12" + enter)
+	s.expect("filter") // below a choice
 	s.press(enter)
+	s.expect("new line") // below a text of several lines
 	s.press("[1]" + enter)
 	require.Equal(t, `{"name":"Ada","count":12,"size":"large","extra":[1]}`, (<-answered).json(t))
 }

@@ -28,7 +28,8 @@ const shownMember = "executablemd.shown"
 
 // A chain is what the words of an info string ask for (language 1.10.3).
 type chain struct {
-	terminal  string // exec, eval, daemon
+	terminal  string // exec, eval, daemon, service
+	binding   string // the name a service is bound to
 	silent    bool
 	ephemeral bool
 	timeout   time.Duration
@@ -52,8 +53,10 @@ func (r *run) block(ctx context.Context, sc *scope, b *document.Block, out *buff
 		err = r.exec(ctx, sc, b, c)
 	case "eval":
 		err = r.eval(ctx, sc, b, c, out)
+	case "daemon":
+		err = r.daemon(ctx, sc, b, c)
 	default:
-		err = r.daemon(ctx, sc, b)
+		err = r.service(ctx, sc, b, c)
 	}
 	if e, ok := err.(*Error); ok {
 		var checked *checkedFailure
@@ -85,7 +88,7 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 		switch m.Name {
 		case "exec", "eval", "daemon", "service", "silent", "timeout", "persist", "ephemeral":
 		default:
-			return refuse("structural-usage-invalid", "%q is no modifier; known are daemon, ephemeral, eval, exec, persist, silent and timeout", m.Word)
+			return refuse("structural-usage-invalid", "%q is no modifier; known are daemon, ephemeral, eval, exec, persist, service, silent and timeout", m.Word)
 		}
 		if c.terminal != "" {
 			continue
@@ -111,13 +114,22 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 				c.timeout, c.authored = d, m.Word
 			}
 		case "service":
-			return refuse("structural-usage-invalid", "services are not supported; start the program with daemon instead")
+			switch {
+			case i != 0:
+				return refuse("structural-usage-invalid", "service must be the first modifier")
+			case !slices.ContainsFunc(b.Modifiers, func(m document.Modifier) bool { return m.Name == "exec" }):
+				return refuse("structural-usage-invalid", "service needs exec: write service=%s exec", m.Params)
+			}
+			if why := expr.BindingName(m.Params); why != "" {
+				return refuse("binding-invalid", "%s cannot name a binding: it is %s", m.Word, why)
+			}
+			c.terminal, c.binding = m.Name, m.Params
 		case "exec", "eval", "daemon":
 			c.terminal = m.Name
 		}
 	}
 	if c.terminal == "" {
-		return refuse("structural-usage-invalid", "it has no exec, eval or daemon")
+		return refuse("structural-usage-invalid", "it has no exec, eval, daemon or service")
 	}
 	if lang := strings.ToLower(b.Language); c.terminal == "eval" && lang != "js" && lang != "javascript" {
 		return refuse("structural-usage-invalid", "eval takes js only; run %s with exec", b.Language)
@@ -153,9 +165,8 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain) e
 		return &Infrastructure{errors.New("this run may not start processes")}
 	}
 	sc.strand.next()
-	var script strings.Builder
-	r.interpolate(sc, b.Content, false, &script)
-	args := host.Interpreter(b.Language, script.String())
+	script := r.script(sc, b)
+	args := host.Interpreter(b.Language, script)
 	show := b.Binding == "" && !c.silent && !sc.captured
 	keep := r.Retain || b.Binding != "" || sc.captured
 
@@ -165,7 +176,7 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain) e
 	}
 	live := false
 	v, err := r.perform(ctx, sc, b.Pos, b.Binding, Effect{
-		Type: "exec", Name: "exec:" + execName(script.String()), Members: members,
+		Type: "exec", Name: "exec:" + execName(script), Members: members,
 	}, func(ctx context.Context) (any, error) {
 		live = true
 		return r.command(ctx, sc, args, c, show, keep)
@@ -182,6 +193,13 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain) e
 		return e
 	}
 	return r.commandEnded(sc, b, c, v, live, show)
+}
+
+// script is the content of a block with its bindings inserted (language 3.10).
+func (r *run) script(sc *scope, b *document.Block) string {
+	var text strings.Builder
+	r.interpolate(sc, b.Content, false, &text)
+	return text.String()
 }
 
 // command runs the program once and describes how it ended.
@@ -319,7 +337,11 @@ func (r *run) eval(ctx context.Context, sc *scope, b *document.Block, c chain, o
 	defer cancel()
 	var fresh *expr.BlockResult
 	evaluate := func(context.Context) (any, error) {
-		res, err := r.exprs.RunBlock(limited, b.Content, sc.env.lookup)
+		names := sc.env.lookup
+		if c.ephemeral {
+			names = sc.env.lookupLive
+		}
+		res, err := r.exprs.RunBlock(limited, b.Content, names)
 		if err != nil {
 			if ctx.Err() == nil && limited.Err() != nil {
 				return nil, fmt.Errorf("the block did not end within %s and was stopped", c.authored)
@@ -369,8 +391,13 @@ func (r *run) publish(sc *scope, v any, fresh *expr.BlockResult, ephemeral bool,
 			return fault(b, "an ephemeral eval block must not print or return anything")
 		}
 		for _, e := range fresh.Exports {
-			if why := expr.BindingName(e.Name); why == "" {
+			if expr.BindingName(e.Name) != "" {
+				continue
+			}
+			if !ephemeral {
 				sc.env.bind(e.Name, e.Value)
+			} else if err := sc.env.bindLive(e.Name, e.Value); err != nil {
+				return fault(b, "%v", err)
 			}
 		}
 		out.WriteString(fresh.Output)
@@ -390,45 +417,5 @@ func (r *run) publish(sc *scope, v any, fresh *expr.BlockResult, ephemeral bool,
 		}
 		sc.env.bind(name, r.exprs.Ref(v))
 	}
-	return nil
-}
-
-// daemon starts a background command that lives until the enclosing invocation
-// ends; one that ends earlier fails the invocation (language 1.10.3).
-func (r *run) daemon(ctx context.Context, sc *scope, b *document.Block) error {
-	if r.Host.Process == nil {
-		return &Infrastructure{errors.New("this run may not start processes")}
-	}
-	sc.strand.next()
-	var script strings.Builder
-	r.interpolate(sc, b.Content, false, &script)
-	silent := slices.ContainsFunc(b.Modifiers, func(m document.Modifier) bool { return m.Name == "silent" })
-	cmd := host.Command{Args: host.Interpreter(b.Language, script.String()), Dir: sc.dir, Env: host.EnvList(r.Host.Env)}
-	if !silent {
-		cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
-	}
-	running, err := r.Host.Process.Start(context.WithoutCancel(ctx), cmd)
-	if err != nil {
-		return fault(b, "%v", err)
-	}
-	life, mode := sc.life, sc.mode
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		status, err := running.Wait()
-		if context.Cause(life.ctx) == errEnded {
-			return
-		}
-		e := fault(b, "the background command ended early (exit %d)", status)
-		if err != nil {
-			e = fault(b, "the background command ended early: %v", err)
-		}
-		life.cancel(&earlyEnd{&failure{err: e, mode: mode}})
-	}()
-	life.own(func() error {
-		err := running.Stop()
-		<-watched
-		return err
-	})
 	return nil
 }

@@ -159,10 +159,14 @@ func (c *Call) Effect(ctx context.Context, e Effect, live func(context.Context) 
 }
 
 func (r *run) perform(ctx context.Context, sc *scope, pos document.Position, as string, e Effect, live func(context.Context) (any, error)) (any, error) {
-	return sc.strand.co.Perform(ctx, journal.Description{
-		Type: e.Type, Name: e.Name, Position: pos, Expansion: sc.opened.String(), Binding: as,
+	d := journal.Description{
+		Type: e.Type, Name: e.Name, Position: pos, Binding: as,
 		Members: e.Members, Guard: sc.guard(e.Type, e.Name, e.Guard),
-	}, live)
+	}
+	if r.Retain {
+		d.Expansion = sc.opened.String()
+	}
+	return sc.strand.co.Perform(ctx, d, live)
 }
 
 // guard refuses any recorded effect where none may be used.

@@ -48,7 +48,7 @@ type Options struct {
 	// Verbose receives the rendered body of a value root; nil drops it.
 	Verbose io.Writer
 
-	Retain       bool          // keep what commands print in the history
+	Retain       bool          // the history is kept: what commands print and expansion ids go into it
 	ExecTimeout  time.Duration // default limit of a command; 0: none
 	FetchTimeout time.Duration // default limit of a request; 0: none
 }

@@ -70,9 +70,54 @@ func (p *programs) Run(ctx context.Context, c host.Command) (int, error) {
 	return 0, nil
 }
 
-func (p *programs) Start(context.Context, host.Command) (host.Running, error) {
-	return nil, fmt.Errorf("no background commands here")
+// Start starts a script in the background. A script that ends with "stay" runs
+// until it is stopped; "ready LINE" prints a line with $TOKEN and $PORT replaced.
+func (p *programs) Start(ctx context.Context, c host.Command) (host.Running, error) {
+	script := c.Args[len(c.Args)-1]
+	p.mu.Lock()
+	p.calls = append(p.calls, strings.TrimSpace(script))
+	p.mu.Unlock()
+	b := &background{stop: make(chan struct{}), done: make(chan struct{})}
+	env := strings.NewReplacer()
+	for _, v := range c.Env {
+		if token, ok := strings.CutPrefix(v, "XMD_SERVICE_TOKEN="); ok {
+			env = strings.NewReplacer("$TOKEN", token, "$PORT", "4711")
+		}
+	}
+	go func() {
+		defer close(b.done)
+		for line := range strings.Lines(script) {
+			verb, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+			switch verb {
+			case "ready":
+				fmt.Fprintln(c.Stdout, env.Replace(text))
+			case "say":
+				fmt.Fprint(c.Stdout, text+"\n")
+			case "stay":
+				<-b.stop
+			case "exit":
+				fmt.Sscan(text, &b.status)
+			}
+		}
+	}()
+	return b, nil
 }
+
+type background struct {
+	once       sync.Once
+	stop, done chan struct{}
+	status     int
+}
+
+func (b *background) Wait() (int, error) { <-b.done; return b.status, nil }
+func (b *background) PID() int           { return 0 }
+func (b *background) Stop() error {
+	b.once.Do(func() { close(b.stop) })
+	<-b.done
+	return nil
+}
+
+func (p *programs) Port() (int, error) { return 4711, nil }
 
 // A trial is one run of a document in memory.
 type trial struct {

@@ -68,8 +68,10 @@ func Find(s Sources, include []string, name string) (c Candidate, ok bool, err e
 func (r *run) resolve(ctx context.Context, sc *scope, el *document.Element) (selection, error) {
 	d := journal.Description{
 		Type: "import_component", Name: el.Name, Position: el.Pos,
-		Expansion: sc.opened.String(), Opens: sc.id.String(),
 		Guard: sc.guard("import_component", el.Name, nil),
+	}
+	if r.Retain {
+		d.Expansion, d.Opens = sc.opened.String(), sc.id.String()
 	}
 	if name, isString, _ := static(el, "as"); isString {
 		d.Binding = name

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -67,12 +68,14 @@ func (sc *scope) stopped(ctx context.Context) error {
 // to the first.
 type env struct{ frames []*frame }
 
-type frame struct{ vars map[string]*expr.Ref }
+// A frame also holds live bindings, which only ephemeral eval blocks see
+// (language 5.10.3): they are never recorded and never become text.
+type frame struct{ vars, live map[string]*expr.Ref }
 
 const propsName = "props"
 
 func newEnv(props *expr.Ref) *env {
-	return &env{[]*frame{{map[string]*expr.Ref{propsName: props}}}}
+	return &env{[]*frame{{vars: map[string]*expr.Ref{propsName: props}}}}
 }
 
 func (e *env) lookup(name string) (*expr.Ref, bool) {
@@ -89,6 +92,30 @@ func (e *env) bind(name string, v *expr.Ref) {
 		e.frames[0].vars = make(map[string]*expr.Ref)
 	}
 	e.frames[0].vars[name] = v
+}
+
+// lookupLive is lookup with the live bindings.
+func (e *env) lookupLive(name string) (*expr.Ref, bool) {
+	for _, f := range e.frames {
+		if v, ok := f.live[name]; ok {
+			return v, true
+		}
+	}
+	return e.lookup(name)
+}
+
+// bindLive publishes a live binding. A name has one meaning: the error is a
+// collision with an ordinary or live binding of the same frame.
+func (e *env) bindLive(name string, v *expr.Ref) error {
+	f := e.frames[0]
+	if _, taken := f.vars[name]; taken {
+		return fmt.Errorf("%q already names an ordinary binding; choose another name", name)
+	}
+	if f.live == nil {
+		f.live = make(map[string]*expr.Ref)
+	}
+	f.live[name] = v
+	return nil
 }
 
 // copied returns an environment that sees e and keeps its own bindings apart.
@@ -121,7 +148,7 @@ func (e *env) snapshot() *env {
 	for name, v := range vars {
 		vars[name] = v.Snapshot()
 	}
-	return &env{[]*frame{{vars}}}
+	return &env{[]*frame{{vars: vars}}}
 }
 
 // A strand is one logical thread of expansion and its counter of executable

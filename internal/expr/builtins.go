@@ -22,8 +22,8 @@ type interpreter struct {
 // joins arrays that join arrays ...), which would otherwise exhaust the stack.
 const maxNative = 1000
 
-// globals are the names D-7 lists, and the three values that are no names of it only
-// because they are literals in all but grammar.
+// globals are the names of D-7, and the three values that are literals in all but
+// grammar.
 func globals() []string {
 	return []string{
 		"Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp",
@@ -114,14 +114,12 @@ func (js *interpreter) load(t *tree, parameters []string) (goja.Callable, error)
 	return function(v), nil
 }
 
-// attempt runs f and reports whether it completed without throwing.
-func (js *interpreter) attempt(f func()) bool {
-	return shielded(func() error {
-		if thrown := js.vm.Try(f); thrown != nil {
-			return thrown
-		}
+// attempt runs f, which may throw.
+func (js *interpreter) attempt(f func()) {
+	_ = shielded(func() error {
+		js.vm.Try(f)
 		return nil
-	}) == nil
+	})
 }
 
 // throw raises an error of the named class inside the running program.

@@ -47,7 +47,7 @@ const (
 	MaxText     = 1 << 24          // UTF-16 units of a text that is made or returned
 	MaxLength   = 1 << 20          // elements of an array that is made or walked
 	MaxMemory   = 1 << 30          // bytes the heap may grow by during one evaluation
-	MaxJSON     = 1 << 26          // bytes, roughly, of a value crossing to JSON
+	MaxJSON     = 1 << 25          // bytes, roughly, of a value crossing to JSON
 )
 
 // maxPrograms bounds the compiled programs a Runtime keeps.

@@ -91,8 +91,10 @@ func TestValues(t *testing.T) {
 		"'ab'.repeat(2) + 'x'.padStart(3, '-') + 'x'.padEnd(2)":                            "abab--xx ",
 		"'a1'.match('[0-9]')[0] + 'a1'.search('1') + [...'a1a'.matchAll(/a/g)].length":     "112",
 		"((a = (b) => b) => a(1))()":                                                       "1",
-		"delete {}.a":                                                                      "true",
-		"new Set([1]).union(new Set([2])).size":                                            "2",
+		"new (class X extends Array { m() { return this.length + 1 } })(1, 2).m()":         "3",
+		"new RegExp(/a/gi).flags + new RegExp('b', 'm').flags":                             "gim",
+		"delete {}.a":                           "true",
+		"new Set([1]).union(new Set([2])).size": "2",
 	} {
 		t.Run(source, func(t *testing.T) {
 			if strings.HasPrefix(source, "{__proto__") {
@@ -148,6 +150,8 @@ func TestSyntaxErrors(t *testing.T) {
 		"[" + strings.Repeat("[],", MaxBrackets) + "]":             "SyntaxError: more than 65536 brackets; move data into props or files",
 		strings.Repeat("a=>", 257) + "1":                           "SyntaxError: more than 256 arrow functions inside one another",
 		strings.Repeat("(a=", 9) + "1" + strings.Repeat(")=>1", 9): "SyntaxError: more than 8 arrow functions in the parameters of arrow functions",
+		"() => {" + strings.Repeat("a:", 4097) + "1}":              "SyntaxError: nested deeper than 4096 levels; bind the parts to names",
+		strings.Repeat("a?b:", 4097) + "1":                         "SyntaxError: nested deeper than 4096 levels; bind the parts to names",
 		strings.Repeat("!", 5000) + "1":                            "SyntaxError: nested deeper than 4096 levels; bind the parts to names",
 		strings.Repeat("1+", 5000) + "1":                           "SyntaxError: nested deeper than 4096 levels; bind the parts to names",
 	} {
@@ -172,6 +176,7 @@ func TestAtTheBounds(t *testing.T) {
 		"arrows":   strings.Repeat("a=>", 256) + "1",
 		"terms":    strings.Repeat("1+", 4000) + "1",
 		"list":     "[" + strings.Repeat("a=>1,", 3000) + "].length",
+		"members":  "({" + strings.Repeat("a: 1,", 5000) + "})",
 		"lines":    "() => { let f\n" + strings.Repeat("f = () => 1\n{ const g = a => 1 }\n", 300) + "}",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,9 +38,10 @@ func FuzzEval(f *testing.F) {
 		for _, x := range result.Exports {
 			touch(x.Value)
 		}
-		if took := time.Since(started); took > 10*time.Second {
+		if took := time.Since(started); took > MaxTime {
 			t.Fatalf("%q took %v", source, took)
 		}
+		rt.limit = MaxTime
 		if r, err := rt.Eval(context.Background(), "1 + 1", nil); err != nil || r.Text() != "2" {
 			t.Fatalf("after %q the runtime is unusable: %v", source, err)
 		}
@@ -53,11 +54,6 @@ func check(t *testing.T, source string, err error) {
 	var failed *Error
 	if err != nil && !errors.As(err, &failed) {
 		t.Fatalf("%q: %T %v", source, err, err)
-	}
-	if failed != nil && failed.Syntax && Check(source) == nil {
-		if _, _, block := parseBlock(source); block == nil {
-			t.Fatalf("%q is malformed to one reader only: %v", source, err)
-		}
 	}
 }
 

@@ -200,7 +200,7 @@ func TestProjectionErrors(t *testing.T) {
 		"(a => (a.push({a}), a))([])":                                                  "$[0].a is a cycle",
 		"({toJSON() { return () => 1 }})":                                              "$ is a function",
 		"(() => { let a = []; for (let i = 0; i < 600; i++) a = [a]; return a })()":    "$ is nested deeper than 512 levels",
-		"(() => { let a = 'x'; for (let i = 0; i < 60; i++) a = [a, a]; return a })()": "$ is larger than 67108864 bytes",
+		"(() => { let a = 'x'; for (let i = 0; i < 60; i++) a = [a, a]; return a })()": "$ is larger than 33554432 bytes",
 	} {
 		_, err := eval(t, New(), nil, source).JSON()
 		var kind *KindError

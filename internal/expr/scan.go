@@ -17,13 +17,20 @@ import (
 // each level doubles the work of the parser.
 const maxParameterArrows = 8
 
+// A nest counts what may lie around one place without any bracket: the parser's
+// time is quadratic in both.
+type nest struct {
+	arrows int // arrow functions
+	colons int // labels and the middles of conditionals
+}
+
 // A frame is one open bracket.
 type frame struct {
 	open   byte // ( [ { ` or $ for the brace of a template
 	head   bool // a parenthesis after if, while, for or with
 	loop   bool // a parenthesis after for
-	base   int  // arrows around the bracket
-	arrows int  // arrows around the present place
+	base   nest // around the bracket
+	now    nest // around the present place
 	nested int  // depth of arrows inside arrow parameters
 }
 
@@ -88,7 +95,7 @@ func (s *scanner) token(block bool) string {
 	case '0' <= c && c <= '9', c == '.' && s.pos+1 < len(s.src) && digit(s.src[s.pos+1]):
 		s.number()
 	case c < utf8.RuneSelf && !wordByte(c):
-		s.punctuation(c)
+		return s.punctuation(c)
 	default:
 		s.wordOrSpace()
 	}
@@ -218,8 +225,8 @@ func (s *scanner) enter(f frame) string {
 	if len(s.frames) > MaxOpen {
 		return "more than " + number(MaxOpen) + " open brackets; bind the parts to names"
 	}
-	f.base = s.top().arrows
-	f.arrows = f.base
+	f.base = s.top().now
+	f.now = f.base
 	s.frames = append(s.frames, f)
 	return ""
 }
@@ -259,7 +266,7 @@ func (s *scanner) arrow() string {
 			return "more than " + number(maxParameterArrows) + " arrow functions in the parameters of arrow functions"
 		}
 	}
-	if f.arrows++; f.arrows > MaxArrows {
+	if f.now.arrows++; f.now.arrows > MaxArrows {
 		return "more than " + number(MaxArrows) + " arrow functions inside one another"
 	}
 	s.pos += 2
@@ -274,28 +281,34 @@ func (s *scanner) number() {
 	s.settle(true)
 }
 
-func (s *scanner) punctuation(c byte) {
+func (s *scanner) punctuation(c byte) string {
 	rest := s.src[s.pos:]
 	switch {
 	case strings.HasPrefix(rest, "++") || strings.HasPrefix(rest, "--"):
 		s.pos += 2
 		s.settle(s.operand && !s.newline)
-		return
+		return ""
 	case strings.HasPrefix(rest, "..."):
 		s.pos += 3
 		s.settle(false)
-		return
+		return ""
 	case c == '.':
 		s.pos++
 		s.settle(false)
 		s.dot = true
-		return
+		return ""
 	case c == ',' || c == ';':
 		f := s.top()
-		f.arrows = f.base
+		f.now = f.base
+	case c == ':':
+		f := s.top()
+		if f.now.colons++; f.now.colons > MaxTree {
+			return "nested deeper than " + number(MaxTree) + " levels; bind the parts to names"
+		}
 	}
 	s.pos++
 	s.settle(false)
+	return ""
 }
 
 // wordOrSpace reads an identifier or keyword, or one white-space character beyond
@@ -324,7 +337,7 @@ func (s *scanner) wordOrSpace() {
 	}
 	word, member := s.src[start:s.pos], s.dot
 	if f := s.top(); s.newline && (s.operand || s.brace) && f.open != '(' && f.open != '[' {
-		f.arrows = f.base // a new statement
+		f.now = f.base // a new statement
 	}
 	operand := member || !operatorWord(word) && !(word == "of" && s.top().loop)
 	s.settle(operand)

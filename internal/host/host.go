@@ -124,6 +124,8 @@ type Process interface {
 	Run(ctx context.Context, c Command) (status int, err error)
 	// Start starts a background command, which ends at the latest with ctx.
 	Start(ctx context.Context, c Command) (Running, error)
+	// Port returns a loopback port that nobody listens on.
+	Port() (int, error)
 }
 
 // Running is a started command. Its methods may be called from any goroutine

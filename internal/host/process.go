@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"time"
@@ -101,6 +102,16 @@ func (p *Programs) Start(ctx context.Context, c Command) (Running, error) {
 		close(r.done)
 	}()
 	return r, nil
+}
+
+// Port implements Process. The port was free a moment ago; a service that cannot
+// listen on it fails like any other.
+func (p *Programs) Port() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
 // prepareCommand finds the program and makes the command that starts it.

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	// maxIndent is how far nested blocks are indented, in columns.
+	// maxIndent is how far nested blocks are indented, in columns, and never
+	// further than to the middle.
 	maxIndent = 40
-	// minColumns is how narrow indentation may make a text.
-	minColumns = 20
 	// ruleColumns is the length of a thematic break where the width is unknown.
 	ruleColumns = 40
 )
@@ -62,7 +61,7 @@ func (r *renderer) columns(before row) int {
 	if r.o.Width <= 0 {
 		return 0
 	}
-	return max(r.o.Width-before.width(), min(minColumns, r.o.Width))
+	return max(r.o.Width-before.width(), (r.o.Width+1)/2)
 }
 
 // inside writes what content writes, indented: marker stands before its first
@@ -73,7 +72,11 @@ func (r *renderer) inside(marker, rest row, content func()) {
 		r.marker = indent[:len(indent):len(indent)]
 	}
 	r.marker = append(r.marker, marker...)
-	if indent.width()+rest.width() <= maxIndent {
+	limit := maxIndent
+	if r.o.Width > 0 {
+		limit = min(limit, r.o.Width/2)
+	}
+	if indent.width()+rest.width() <= limit {
 		r.indent = append(indent[:len(indent):len(indent)], rest...)
 	}
 	content()
