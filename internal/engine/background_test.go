@@ -74,7 +74,7 @@ func TestDaemon(t *testing.T) {
 	o = observe(t, "<PrintErrors><Pass>\n```sh daemon exec\nexit 2\n```\n```sh exec\nblock\n```\n</Pass></PrintErrors>", trial{})
 	require.NoError(t, o.err)
 	require.NoError(t, o.Err)
-	require.Equal(t, "<!-- ERROR: the background command ended early (exit 2) -->", o.Output)
+	require.Equal(t, "\n<!-- ERROR: the background command ended early (exit 2) -->", o.Output)
 
 	o = observe(t, "a<Wrap>\n```sh daemon exec\nexit 2\n```\n```sh exec\nblock\n```\n</Wrap>b", trial{})
 	require.NoError(t, o.err)
