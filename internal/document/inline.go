@@ -32,26 +32,26 @@ type inlineReader struct {
 	markup bool
 
 	delimiters []delimiter
-	last       int // the last delimiter not used up
+	last       int32 // the last delimiter not used up
 	brackets   []bracket
 	spent      int // brackets below this one start no link any more
 }
 
 // A delimiter is a run of * or _.
 type delimiter struct {
-	piece               int
+	piece               int32
+	count, length       int32 // what is left of it, and what it had
+	previous, following int32
 	char                byte
-	count, length       int // what is left of it, and what it had
 	canOpen, canClose   bool
-	previous, following int
 }
 
 // A bracket is a [ or ![ that may start a link or an image.
 type bracket struct {
-	piece  int
-	after  int // offset just after it
+	piece  int32
+	after  int32 // offset just after it
+	below  int32 // the last delimiter before it
 	image  bool
-	below  int  // the last delimiter before it
 	nested bool // another bracket follows it
 }
 
@@ -156,18 +156,21 @@ func (r *inlineReader) delimiterRun(i int) int {
 	}
 	left := !unicode.IsSpace(after) && (!isPunct(after) || unicode.IsSpace(before) || isPunct(before))
 	right := !unicode.IsSpace(before) && (!isPunct(before) || unicode.IsSpace(after) || isPunct(after))
-	d := delimiter{piece: len(r.pieces), char: c, count: n, length: n, canOpen: left, canClose: right,
+	d := delimiter{piece: int32(len(r.pieces)), char: c, count: int32(n), length: int32(n), canOpen: left, canClose: right,
 		previous: r.last, following: none}
 	if c == '_' {
 		d.canOpen = left && (!right || isPunct(before))
 		d.canClose = right && (!left || isPunct(after))
 	}
-	if r.last != none {
-		r.delimiters[r.last].following = len(r.delimiters)
-	}
-	r.last = len(r.delimiters)
-	r.delimiters = append(r.delimiters, d)
 	r.show(r.src[i : i+n])
+	if !d.canOpen && !d.canClose {
+		return i + n
+	}
+	if r.last != none {
+		r.delimiters[r.last].following = int32(len(r.delimiters))
+	}
+	r.last = int32(len(r.delimiters))
+	r.delimiters = append(r.delimiters, d)
 	return i + n
 }
 
@@ -181,7 +184,7 @@ func (r *inlineReader) openBracket(i, after int) int {
 	if n := len(r.brackets); n > 0 {
 		r.brackets[n-1].nested = true
 	}
-	r.brackets = append(r.brackets, bracket{piece: len(r.pieces), after: after, image: r.src[i] == '!', below: r.last})
+	r.brackets = append(r.brackets, bracket{piece: int32(len(r.pieces)), after: int32(after), image: r.src[i] == '!', below: r.last})
 	r.show(r.src[i:after])
 	return after
 }
@@ -239,7 +242,7 @@ func (r *inlineReader) reference(b bracket, i int) (end int, ok bool) {
 
 // emphasis uses up the delimiters after the one called bottom in pairs, and
 // forgets the rest of them.
-func (r *inlineReader) emphasis(bottom int) {
+func (r *inlineReader) emphasis(bottom int32) {
 	ds := r.delimiters
 	closer := r.last
 	for closer != bottom && ds[closer].previous != bottom {
@@ -248,14 +251,14 @@ func (r *inlineReader) emphasis(bottom int) {
 	if closer == bottom {
 		return
 	}
-	floor := map[[3]int]int{} // below it no opener was found for this kind of closer
+	floor := map[[3]int32]int32{} // below it no opener was found for this kind of closer
 	for closer != none {
 		c := &ds[closer]
 		if !c.canClose {
 			closer = c.following
 			continue
 		}
-		kind := [3]int{int(c.char), 0, c.length % 3}
+		kind := [3]int32{int32(c.char), 0, c.length % 3}
 		if c.canOpen {
 			kind[1] = 1
 		}
@@ -282,7 +285,7 @@ func (r *inlineReader) emphasis(bottom int) {
 			continue
 		}
 		o := &ds[opener]
-		used := 1
+		used := int32(1)
 		if o.count >= 2 && c.count >= 2 {
 			used = 2
 		}
@@ -308,7 +311,7 @@ func (r *inlineReader) emphasis(bottom int) {
 	}
 }
 
-func (r *inlineReader) unlink(i int) {
+func (r *inlineReader) unlink(i int32) {
 	d := r.delimiters[i]
 	if d.previous != none {
 		r.delimiters[d.previous].following = d.following

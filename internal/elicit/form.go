@@ -2,7 +2,6 @@ package elicit
 
 import (
 	"context"
-	"errors"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -14,21 +13,35 @@ func (t *Terminal) form(ctx context.Context, fields []*field) error {
 	for i, f := range fields {
 		inputs[i] = f.input()
 	}
+	form := huh.NewForm(huh.NewGroup(inputs...))
+	form.SubmitCmd, form.CancelCmd = tea.Quit, tea.Quit
 	// Signals belong to the command, which ends ctx; Ctrl-C arrives as a key.
-	err := huh.NewForm(huh.NewGroup(inputs...)).
-		WithAccessible(false).
-		WithProgramOptions(tea.WithoutSignalHandler()).
-		WithInput(t.in).
-		WithOutput(t.out).
-		RunWithContext(ctx)
+	program := tea.NewProgram(model{form}, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
+	stop := context.AfterFunc(ctx, program.Quit)
+	defer stop()
+	_, err := program.Run()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, huh.ErrUserAborted):
+	case form.State == huh.StateAborted:
 		return ErrInterrupted
 	}
 	return err
 }
+
+// A model is a form as a program of its own. It always quits in good order, which
+// is when the program waits until nothing reads the terminal any more; the form's
+// own way to run does not when it is interrupted or cancelled.
+type model struct{ form *huh.Form }
+
+func (m model) Init() tea.Cmd { return m.form.Init() }
+
+func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	_, cmd := m.form.Update(msg) // the form updates itself
+	return m, cmd
+}
+
+func (m model) View() tea.View { return tea.NewView(m.form.View()) }
 
 // tallest is how many options of a choice are shown at a time.
 const tallest = 12

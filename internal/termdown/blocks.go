@@ -162,7 +162,11 @@ func (r *renderer) heading(n *ast.Heading) {
 		if limit := r.columns(r.indent); limit > 0 {
 			columns = min(columns, limit)
 		}
-		r.line(styled(strings.Repeat(map[int]string{1: "═", 2: "─"}[n.Level], columns), 0))
+		rule := "─"
+		if n.Level == 1 {
+			rule = "═"
+		}
+		r.line(styled(strings.Repeat(rule, columns), 0))
 	}
 }
 

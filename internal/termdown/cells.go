@@ -1,6 +1,7 @@
 package termdown
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -43,6 +44,7 @@ type row []cell
 
 // add appends text, escaped. A tab fills up to a multiple of four columns.
 func (r *row) add(text string, s style, link string) {
+	*r = slices.Grow(*r, len(text))
 	column := 0
 	for g := displaywidth.StringGraphemes(visible(text)); g.Next(); {
 		c := cell{g.Value(), g.Width(), s, link}

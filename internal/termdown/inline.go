@@ -32,11 +32,19 @@ func (r *renderer) spans(to *row, parent ast.Node, s style, link string) {
 				to.add(oneLine(string(t.(*ast.Text).Value(r.source))), s|cyan, link)
 			}
 		case *ast.Emphasis:
-			r.spans(to, n, s|map[int]style{1: italic, 2: bold}[n.Level], link)
+			kind := italic
+			if n.Level == 2 {
+				kind = bold
+			}
+			r.spans(to, n, s|kind, link)
 		case *extast.Strikethrough:
 			r.spans(to, n, s|strike, link)
 		case *extast.TaskCheckBox:
-			to.add(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked], s, link)
+			box := "☐ "
+			if n.IsChecked {
+				box = "☑ "
+			}
+			to.add(box, s, link)
 		case *ast.AutoLink:
 			label := string(n.Label(r.source))
 			to.add(label, s|underline, target(label))
