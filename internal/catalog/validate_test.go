@@ -129,6 +129,8 @@ func TestWhatIsDefinitelyWrong(t *testing.T) {
 		{"let: selector", "<Let as=\"a\" select=\"[\">x</Let>", []string{"structural-usage-invalid Let doc.md:1:1"}, "select"},
 		{"slot: bad name", "<Text a=\"x\"><File slot=\"9 lives\" path=\"a\" /></Text>", []string{"binding-invalid File doc.md:1:13"}, "9 lives"},
 
+		{"block: js that does not parse", "```js eval\nconst = 1\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "not well formed"},
+		{"block: js that prints", "```js eval\nconst a = 1; output(a); return a\n```\n", []string{}, ""},
 		{"block: eval of another language", "```python eval\nx\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "js only"},
 		{"block: unknown modifier", "```bash loud exec\nx\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "loud"},
 		{"block: annotation", "```bash exec as=x\nx\n```\n", []string{"binding-invalid  doc.md:1:1"}, ""},

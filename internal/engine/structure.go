@@ -143,9 +143,20 @@ func namesOf(el *document.Element, prop string, required bool) []*Error {
 // CheckBlock reports what keeps an executable block from running, or nil. A bare
 // timeout is judged as if the run had a default.
 func CheckBlock(b *document.Block) *Error {
-	_, err := composeChain(b, time.Hour)
-	e, _ := err.(*Error)
-	return e
+	c, err := composeChain(b, time.Hour)
+	if err != nil {
+		e, _ := err.(*Error)
+		return e
+	}
+	if c.terminal != "eval" {
+		return nil
+	}
+	if err := expr.CheckBlock(b.Content); err != nil {
+		e := fault(b, "the js block is not well formed: %v", err)
+		e.Code, e.Cause = "structural-usage-invalid", err
+		return e
+	}
+	return nil
 }
 
 // A Definition is a document read as a component or root, without running it.

@@ -53,6 +53,17 @@ func (rt *Runtime) RunBlock(ctx context.Context, source string, names Lookup) (B
 	return b.result, nil
 }
 
+// CheckBlock reports whether source is a well-formed block. Errors are *Error with
+// Syntax set. It does not start an interpreter.
+func CheckBlock(source string) error {
+	t, _, err := parseBlock(source)
+	if err != nil {
+		return err
+	}
+	_, err = t.function([]string{publish, "output"})
+	return err
+}
+
 // A declaration is one top-level name of a block.
 type declaration struct {
 	name    string

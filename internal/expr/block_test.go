@@ -122,6 +122,6 @@ func TestNames(t *testing.T) {
 		"async": "", "of": "", "undefined": "", "NaN": "", "_$1": "", "props": "", "get": "",
 	} {
 		require.Equal(t, want, BindingName(name), name)
-		require.Equal(t, want == "a reserved word", ReservedName(name), name)
+		require.Equal(t, want == "a reserved word", reservedName(name), name)
 	}
 }

@@ -141,33 +141,6 @@ func bind(mentioned []string, lookup Lookup) (bound []string, refs []*Ref) {
 	return bound, refs
 }
 
-// Call calls a function by reference, with this undefined. Errors are *Error.
-func (rt *Runtime) Call(ctx context.Context, fn *Ref, args ...*Ref) (*Ref, error) {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	var result *Ref
-	err := rt.guard(ctx, func() error {
-		values, err := rt.values(append([]*Ref{fn}, args...))
-		if err != nil {
-			return err
-		}
-		call, ok := goja.AssertFunction(values[0])
-		if !ok {
-			return &Error{Reason: "TypeError: " + fn.kind() + " is not a function"}
-		}
-		v, err := call(goja.Undefined(), values[1:]...)
-		if err != nil {
-			return err
-		}
-		result, err = rt.result(v)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
 // Check reports whether source is a well-formed expression. Errors are *Error with
 // Syntax set. It does not start an interpreter.
 func Check(source string) error {
@@ -177,17 +150,6 @@ func Check(source string) error {
 	}
 	_, err = tree.function(nil)
 	return err
-}
-
-// FreeNames returns the names source takes from its surroundings, built-ins
-// included, each once, in the order of their first occurrence. Names a function
-// declares anywhere in its body count as its own. A malformed source has none.
-func FreeNames(source string) []string {
-	tree, err := parseExpression(source)
-	if err != nil {
-		return nil
-	}
-	return tree.free
 }
 
 // errorOf turns whatever an evaluation left behind into an *Error.

@@ -5,21 +5,11 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// A scope collects the names of one function: what it declares and what it uses.
-type scope struct {
-	outer    *scope
-	declared map[string]bool
-	used     []string
-}
-
-func (s *scope) declares(name string) bool { return s.declared[name] }
-
 // An inspector walks a syntax tree once. It collects names, refuses the forms the
 // language does not have (async functions, generators, patterns RE2 cannot run) and
 // bounds the depth of the tree before the compiler recurses over it. It also turns
 // the key __proto__ of an object literal into an ordinary member (language 4.4.4).
 type inspector struct {
-	scope     *scope
 	mentioned []string
 	depth     int
 	functions int // non-arrow functions around the present node
@@ -54,29 +44,12 @@ func (i *inspector) use(name unistring.String) {
 		return
 	}
 	i.mentioned = append(i.mentioned, n)
-	i.scope.used = append(i.scope.used, n)
 }
 
 func (i *inspector) declare(name unistring.String) {
 	n := name.String()
 	if n == "await" || n == "yield" {
 		i.refuse(n + " is not available")
-	}
-	if i.scope.declared == nil {
-		i.scope.declared = make(map[string]bool)
-	}
-	i.scope.declared[n] = true
-}
-
-func (i *inspector) push() { i.scope = &scope{outer: i.scope} }
-
-func (i *inspector) pop() {
-	s := i.scope
-	i.scope = s.outer
-	for _, name := range s.used {
-		if !s.declared[name] {
-			i.scope.used = append(i.scope.used, name)
-		}
 	}
 }
 
@@ -245,7 +218,6 @@ func (i *inspector) function(f *ast.FunctionLiteral, statement bool) {
 	if statement && f.Name != nil {
 		i.declare(f.Name.Name)
 	}
-	i.push()
 	i.functions++
 	if !statement && f.Name != nil {
 		i.declare(f.Name.Name)
@@ -253,7 +225,6 @@ func (i *inspector) function(f *ast.FunctionLiteral, statement bool) {
 	i.parameters(f.ParameterList)
 	i.statements(f.Body.List)
 	i.functions--
-	i.pop()
 }
 
 func (i *inspector) arrow(f *ast.ArrowFunctionLiteral) {
@@ -261,7 +232,6 @@ func (i *inspector) arrow(f *ast.ArrowFunctionLiteral) {
 		i.refuse("async functions and generators are not available")
 		return
 	}
-	i.push()
 	i.parameters(f.ParameterList)
 	switch body := f.Body.(type) {
 	case *ast.BlockStatement:
@@ -269,7 +239,6 @@ func (i *inspector) arrow(f *ast.ArrowFunctionLiteral) {
 	case *ast.ExpressionBody:
 		i.expression(body.Expression)
 	}
-	i.pop()
 }
 
 func (i *inspector) class(c *ast.ClassLiteral, statement bool) {
@@ -277,7 +246,6 @@ func (i *inspector) class(c *ast.ClassLiteral, statement bool) {
 		i.declare(c.Name.Name)
 	}
 	i.expression(c.SuperClass)
-	i.push()
 	i.functions++
 	if c.Name != nil {
 		i.declare(c.Name.Name)
@@ -295,7 +263,6 @@ func (i *inspector) class(c *ast.ClassLiteral, statement bool) {
 		}
 	}
 	i.functions--
-	i.pop()
 }
 
 func (i *inspector) statements(list []ast.Statement) {

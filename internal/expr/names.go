@@ -1,8 +1,8 @@
 package expr
 
-// ReservedName reports whether name cannot be declared in strict module code
+// reservedName reports whether name cannot be declared in strict module code
 // (language 5.7.2).
-func ReservedName(name string) bool {
+func reservedName(name string) bool {
 	switch name {
 	case "await", "break", "case", "catch", "class", "const", "continue", "debugger",
 		"default", "delete", "do", "else", "enum", "export", "extends", "false",
@@ -24,7 +24,7 @@ func BindingName(name string) string {
 		return "empty"
 	case !asciiIdentifier(name):
 		return "not an identifier"
-	case ReservedName(name):
+	case reservedName(name):
 		return "a reserved word"
 	}
 	return ""

@@ -127,12 +127,6 @@ func (r *Ref) read(plain func(any) error, js func(*interpreter, goja.Value) erro
 	})
 }
 
-// IsUndefined reports whether the value is undefined.
-func (r *Ref) IsUndefined() bool {
-	_, ok := r.prim.(value.Undefined)
-	return ok
-}
-
 // Bool returns the value when it is a boolean.
 func (r *Ref) Bool() (b, ok bool) {
 	b, ok = r.prim.(bool)

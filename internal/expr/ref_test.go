@@ -99,7 +99,6 @@ func TestPrimitives(t *testing.T) {
 			require.Equal(t, c.kind, r.Kind(), state)
 			require.Equal(t, c.text, r.Text(), state)
 			require.Equal(t, c.truthy, r.Truthy(), state)
-			require.Equal(t, c.kind == "undefined", r.IsUndefined())
 			_, isBool := r.Bool()
 			require.Equal(t, c.kind == "boolean", isBool)
 			_, isText := r.Str()

@@ -18,7 +18,6 @@ type tree struct {
 	body      []ast.Statement            // what the wrapping function executes
 	variables []*ast.VariableDeclaration // its var declarations, for the compiler
 	mentioned []string                   // every identifier that is read or assigned, once
-	free      []string                   // those no function inside declares
 }
 
 // parseExpression reads exactly one expression (language 4.1.1).
@@ -63,13 +62,11 @@ func parse(src string) (*ast.Program, error) {
 
 func (t *tree) inspect() error {
 	i := &inspector{}
-	i.scope = &scope{}
 	i.statements(t.body)
 	if i.err != nil {
 		return i.err
 	}
 	t.mentioned = unique(i.mentioned)
-	t.free = unique(slices.DeleteFunc(i.scope.used, i.scope.declares))
 	return nil
 }
 
