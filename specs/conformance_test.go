@@ -44,12 +44,11 @@ func TestMain(m *testing.M) {
 
 // A conformanceCase is one archive: files, a command line, and what must come of it.
 type conformanceCase struct {
-	name    string
-	header  map[string][]string
-	inputs  []txtar.File
-	wants   []txtar.File
-	ours    bool // marked as decided otherwise, or as a fault of the recorded program
-	decided string
+	name   string
+	header map[string][]string
+	inputs []txtar.File
+	wants  []txtar.File
+	ours   bool // marked as decided otherwise, or as a fault of the recorded program
 }
 
 func readCase(t *testing.T, path string) *conformanceCase {

@@ -167,7 +167,6 @@ func (c *command) machine() host.Host {
 		HTTP:    host.NewHTTP(c.Env),
 		Process: host.NewProcess(),
 		Env:     c.Env,
-		Clock:   host.NewClock(),
 		Dir:     c.Dir,
 	}
 }

@@ -101,9 +101,6 @@ func InDir(dir string) Setting { return func(sc *scope) { sc.dir = dir } }
 // given.
 func NoReplay(reason string) Setting { return func(sc *scope) { sc.stale = reason } }
 
-// WithElicitor makes e answer the questions asked in the content.
-func WithElicitor(e Elicitor) Setting { return func(sc *scope) { sc.elicitor = e } }
-
 // Content expands the element's content and returns its text. Content whose
 // errors were printed is a *ContentError; any other error is a decision made
 // where the content was written. A component that returns such an error unchanged

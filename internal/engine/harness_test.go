@@ -142,9 +142,6 @@ type observation struct {
 	calls          []string
 }
 
-// text is the rendered output followed by what the commands printed.
-func (o observation) text() string { return o.Output + o.stdout }
-
 // helpers are the components of the vectors.
 var helpers = memory{
 	"P.md":    "---\nprops: {type: object}\n---\n(a={props.a} b={props.b})",

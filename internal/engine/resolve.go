@@ -32,10 +32,10 @@ type Sources interface {
 	ReadSource(path string) ([]byte, error)
 }
 
-// Find searches the include directories for a component's file; ok is false when
+// find searches the include directories for a component's file; ok is false when
 // no candidate exists. A candidate that cannot be used is an error and never
 // falls through.
-func Find(s Sources, include []string, name string) (c Candidate, ok bool, err error) {
+func find(s Sources, include []string, name string) (c Candidate, ok bool, err error) {
 	rel := strings.ReplaceAll(name, ".", "/")
 	for _, dir := range include {
 		for _, file := range []string{rel + ".md", rel + ".ts", rel + "/index.md", rel + "/index.ts"} {
@@ -137,7 +137,7 @@ func Choose(lib *Library, sources Sources, include []string, name string) (Choic
 		return choice, nil
 	}
 	if sources != nil && document.DeclarableName(name) {
-		c, ok, err := Find(sources, include, name)
+		c, ok, err := find(sources, include, name)
 		if err != nil {
 			return Choice{}, err
 		}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Environ takes a snapshot of the process's environment.
@@ -29,15 +28,3 @@ func EnvList(snapshot map[string]string) []string {
 	}
 	return list
 }
-
-// SystemClock is the clock of the machine.
-type SystemClock struct{}
-
-// NewClock returns the clock of the machine.
-func NewClock() SystemClock { return SystemClock{} }
-
-// Now implements Clock.
-func (SystemClock) Now() time.Time { return time.Now() }
-
-// After implements Clock.
-func (SystemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }

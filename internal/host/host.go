@@ -20,10 +20,9 @@
 // What the room refuses to know: documents, components, journals, permissions.
 // It does not decide whether an effect may happen, only how it happens.
 //
-// The providers of the real machine are [NewFiles], [NewSources], [NewHTTP],
-// [NewProcess] and [NewClock]. All of them are safe for concurrent use. A call
-// whose context ends returns the context's cause, which is neither a success
-// nor a failure record.
+// The providers of the real machine are [NewFiles], [NewSources], [NewHTTP] and
+// [NewProcess]. All of them are safe for concurrent use. A call whose context ends
+// returns the context's cause, which is neither a success nor a failure record.
 package host
 
 import (
@@ -39,8 +38,7 @@ type Host struct {
 	HTTP    HTTP
 	Process Process
 	Env     map[string]string // the snapshot commands start with
-	Clock   Clock
-	Dir     string // the absolute working directory of the run
+	Dir     string            // the absolute working directory of the run
 }
 
 // Sources reads documents and components. It is not contained: the person who
@@ -138,10 +136,4 @@ type Running interface {
 	Stop() error
 	// PID is the id of the process, which is also the id of its group.
 	PID() int
-}
-
-// Clock tells the time.
-type Clock interface {
-	Now() time.Time
-	After(d time.Duration) <-chan time.Time
 }

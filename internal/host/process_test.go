@@ -303,8 +303,3 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, []string{"A=1", "B=", "a=x=y"}, EnvList(map[string]string{"a": "x=y", "B": "", "A": "1"}))
 	require.Empty(t, EnvList(nil))
 }
-
-func TestClock(t *testing.T) {
-	before := NewClock().Now()
-	require.False(t, (<-NewClock().After(time.Millisecond)).Before(before))
-}

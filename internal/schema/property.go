@@ -49,12 +49,6 @@ func (s *Schema) ValidateProperty(name string, v any) []Issue {
 	return (&Schema{root: n}).Validate(v)
 }
 
-// AcceptsString reports whether the declared property called property accepts
-// text as a string, as it is (language 9.5).
-func (s *Schema) AcceptsString(property, text string) bool {
-	return len(s.ValidateProperty(property, text)) == 0
-}
-
 // A Shape says how a property can be written on a command line (language 9.1.1).
 type Shape uint8
 
