@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -94,8 +93,8 @@ func await[T any](t *testing.T, what string, event <-chan T) (T, bool) {
 	}
 }
 
-// run runs the command to its end and gives its exit status and output.
-func run3(t *testing.T, dir string, env []string, args ...string) (status int, stdout, stderr string) {
+// finish runs the command to its end and gives its exit status and output.
+func finish(t *testing.T, dir string, env []string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	p := prepare(t, dir, env, args...).start()
 	status = p.wait()
@@ -198,9 +197,4 @@ func needsBash(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("the document runs bash commands: ", err)
 	}
-}
-
-// lines splits text into its lines, ends included.
-func lines(text string) []string {
-	return strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 }

@@ -64,6 +64,7 @@ type command struct {
 	Process
 	out, err io.Writer
 	sources  map[string]string // texts read so far, for excerpts
+	midLine  bool              // standard output does not end with a line end
 }
 
 // Main runs the command line and returns its exit status. ctx ends when the

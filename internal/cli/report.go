@@ -79,6 +79,9 @@ func isPersistence(err error) bool {
 // print writes an error once: the message, and where it is with the line and a
 // caret.
 func (c *command) print(err error) {
+	if c.midLine && isTerminal(c.Stdout) {
+		fmt.Fprintln(c.out)
+	}
 	fmt.Fprintln(c.err, elicit.Visible(err.Error()))
 	c.excerpt(position(err))
 }
@@ -113,13 +116,8 @@ func (c *command) excerpt(pos document.Position) {
 		}
 		text = strings.TrimPrefix(string(read), "\ufeff")
 	}
-	if pos.Offset > len(text) {
-		return
-	}
-	start := strings.LastIndexByte(text[:pos.Offset], '\n') + 1
-	line, _, _ := strings.Cut(text[start:], "\n")
-	before := text[start:pos.Offset]
-	line, before = clip(line, before)
+	line, column := document.LineText(text, pos.Offset)
+	line, before := clip(line, column)
 	gutter := fmt.Sprint(pos.Line)
 	fmt.Fprintf(c.err, "  %s | %s\n", gutter, elicit.Visible(line))
 	fmt.Fprintf(c.err, "  %s | %s^\n", strings.Repeat(" ", len(gutter)), blanks(elicit.Visible(before)))
@@ -128,19 +126,19 @@ func (c *command) excerpt(pos document.Position) {
 // excerptRunes bounds how much of a long line an excerpt shows on either side.
 const excerptRunes = 60
 
-// clip shortens a line around the place it is shown for.
-func clip(line, before string) (string, string) {
-	after := []rune(strings.TrimRight(line[min(len(before), len(line)):], "\r"))
-	lead := []rune(before)
-	head := ""
+// clip shortens a line around the byte column it is shown for; before is what is
+// left of that place.
+func clip(line string, column int) (clipped, before string) {
+	lead, after := []rune(line[:column]), []rune(line[column:])
+	head, tail := "", ""
 	if len(lead) > excerptRunes {
 		lead, head = lead[len(lead)-excerptRunes:], "…"
 	}
-	tail := ""
 	if len(after) > excerptRunes {
 		after, tail = after[:excerptRunes], "…"
 	}
-	return head + string(lead) + string(after) + tail, head + string(lead)
+	before = head + string(lead)
+	return before + string(after) + tail, before
 }
 
 // blanks keeps the tabs of a text and makes everything else a space, so that a

@@ -315,6 +315,9 @@ func (c *command) screen(s *runSettings) func(string) error {
 }
 
 func (c *command) write(text string) error {
+	if text != "" {
+		c.midLine = !strings.HasSuffix(text, "\n")
+	}
 	if _, err := io.WriteString(c.out, text); err != nil {
 		return fmt.Errorf("standard output cannot be written: %w", err)
 	}

@@ -46,7 +46,7 @@ func renderJSON(ctx context.Context, c *engine.Call) (any, error) {
 		return nil, unserialised(c, err)
 	}
 	if _, absent := v.(value.Undefined); absent {
-		return nil, fmt.Errorf("<%s> was given %s, for which no JSON text exists", c.Name(), ref.Kind())
+		return nil, noText(c, "undefined")
 	}
 	text, err := value.AppendIndent(nil, v)
 	if err != nil {
@@ -55,12 +55,20 @@ func renderJSON(ctx context.Context, c *engine.Call) (any, error) {
 	return string(text), nil
 }
 
-// unserialised is the failure of a value that has parts no JSON text can hold.
-// The value is never quoted, and neither is what a hook of it may have said.
+// noText is the failure of a value JSON has no text for, whatever it holds.
+func noText(c *engine.Call, kind string) error {
+	return fmt.Errorf("<%s> was given %s, for which no JSON text exists", c.Name(), kind)
+}
+
+// unserialised is the failure of a value with something in it that JSON cannot
+// say. The value is never quoted, and neither is what a hook of it may have said.
 func unserialised(c *engine.Call, err error) error {
 	reason := "it cannot be serialised"
-	var kind *expr.KindError
-	if errors.As(err, &kind) || errors.Is(err, value.ErrDepth) {
+	var found *expr.KindError
+	switch {
+	case errors.As(err, &found) && found.Path == "$" && (found.Kind == "a function" || found.Kind == "a symbol"):
+		return noText(c, found.Kind)
+	case found != nil, errors.Is(err, value.ErrDepth):
 		reason = err.Error()
 	}
 	return &engine.Error{Message: fmt.Sprintf("<%s> cannot write its value as JSON: %s", c.Name(), reason), Cause: err}

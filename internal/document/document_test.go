@@ -35,7 +35,6 @@ func TestPositions(t *testing.T) {
 }
 
 func TestLineText(t *testing.T) {
-	d := parse(t, "ab\r\ncde\n\nx")
 	for _, test := range []struct {
 		offset int
 		line   string
@@ -44,7 +43,7 @@ func TestLineText(t *testing.T) {
 		{-1, "ab", 0}, {0, "ab", 0}, {2, "ab", 2}, {3, "ab", 2}, {4, "cde", 0}, {6, "cde", 2}, {7, "cde", 3},
 		{8, "", 0}, {9, "x", 0}, {10, "x", 1}, {99, "x", 1},
 	} {
-		line, column := d.LineText(test.offset)
+		line, column := LineText("ab\r\ncde\n\nx", test.offset)
 		require.Equal(t, test.line, line, test.offset)
 		require.Equal(t, test.column, column, test.offset)
 	}

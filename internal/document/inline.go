@@ -12,7 +12,7 @@ import (
 // alternative text of images (language 8.3.1). White space is left as it is.
 // labels are the link reference labels there are. markup reports raw HTML.
 func visibleText(src string, labels map[string]bool) (text string, markup bool) {
-	if strings.IndexAny(src, "\\`*_[<&") < 0 {
+	if !strings.ContainsAny(src, "\\`*_[<&") {
 		return src, false
 	}
 	r := inlineReader{src: src, labels: labels, last: none}

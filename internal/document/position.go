@@ -35,16 +35,13 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column)
 }
 
-// LineText returns the source line that holds the byte offset, without its line
-// end, and the place of the offset in it, in bytes from 0. An offset outside the
-// source means the nearest one inside; a place never lies behind the line.
-func (d *Document) LineText(offset int) (line string, column int) {
-	offset = min(max(offset, 0), len(d.Source))
-	start := strings.LastIndexByte(d.Source[:offset], '\n') + 1
-	line = d.Source[start:]
-	if i := strings.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i]
-	}
+// LineText returns the line of a source that holds the byte offset, without its
+// line end, and the place of the offset in it, in bytes from 0. An offset outside
+// the source means the nearest one inside; a place never lies behind the line.
+func LineText(source string, offset int) (line string, column int) {
+	offset = min(max(offset, 0), len(source))
+	start := strings.LastIndexByte(source[:offset], '\n') + 1
+	line, _, _ = strings.Cut(source[start:], "\n")
 	line = strings.TrimSuffix(line, "\r")
 	return line, min(offset-start, len(line))
 }

@@ -167,6 +167,9 @@ func (e *UnresolvedError) Error() string {
 	if e.Nearest != "" {
 		hint = fmt.Sprintf("; did you mean <%s>?", e.Nearest)
 	}
+	if !document.DeclarableName(e.Name) {
+		return fmt.Sprintf("%s is no component name: it is words that start with a capital letter, joined by dots", e.Name)
+	}
 	return fmt.Sprintf("no component is named %s: no %s.md in %s, and the library has none%s",
 		e.Name, strings.ReplaceAll(e.Name, ".", "/"), strings.Join(e.Include, ", "), hint)
 }

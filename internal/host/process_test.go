@@ -291,7 +291,8 @@ func TestStartAfterTheContextEnded(t *testing.T) {
 func TestInterpreter(t *testing.T) {
 	for language, want := range map[string]string{
 		"bash": "bash -c x", "sh": "bash -c x", "SH": "bash -c x", "python": "python -c x", "Py": "python -c x",
-		"node": "node -e x", "javascript": "node -e x", "js": "node -e x", "Ruby": "Ruby -c x",
+		"node": "node -e x", "javascript": "node -e x", "js": "node -e x", "Ruby": "ruby -e x",
+		"perl": "perl -e x", "lua": "lua -e x", "php": "php -r x", "dash": "dash -c x", "Zsh": "Zsh -c x",
 	} {
 		require.Equal(t, want, strings.Join(Interpreter(language, "x"), " "), language)
 	}

@@ -1,0 +1,35 @@
+package specs
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReadmeShowsRealOutput: what the README shows is what the commands print.
+func TestReadmeShowsRealOutput(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	show := func(dir string, args ...string) string {
+		cmd := exec.Command(binary, args...)
+		cmd.Dir = dir
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		_ = cmd.Run() // one of them fails, and shows how
+		return strings.TrimRight(out.String(), "\n")
+	}
+	require.Contains(t, string(page), "```\n"+show("../examples", "run", "tour.md", "--props-name", "Ada")+"\n```")
+	source := `The sum is <Let as="n" value={one + 1} />{n}.`
+	shown := strings.Replace(show(t.TempDir(), "run", "-e", source), "The sum is ", "The sum is \n", 1)
+	require.Contains(t, string(page), "$ xmd run -e '"+source+"'\n"+shown+"\n```")
+}
+
+// TestReadmeMakefileRunsTheTour: the first command of the README runs what it shows.
+func TestReadmeMakefileRunsTheTour(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	require.NoError(t, err)
+	require.Contains(t, string(makefile), "cd examples && ../bin/xmd run tour.md --props-name Ada")
+}
