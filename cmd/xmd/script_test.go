@@ -48,8 +48,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, errors.New("there is no such condition")
 		},
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"status": status},
-		UpdateScripts: os.Getenv("UPD") != "",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
 	})
 }
 

@@ -175,6 +175,30 @@ echo ready > "$LIFE"
 	})
 }
 
+// TestRequestTimeout gives a request up after its own limit, or the run's default
+// for requests.
+func TestRequestTimeout(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer server.Close()
+	for _, row := range []struct {
+		name, prop string
+		args       []string
+	}{
+		{"option", "", []string{"--timeout-fetch", "100ms"}},
+		{"prop", `timeout="100ms" `, []string{"--timeout-fetch", "10min"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			document := `Before. <Fetch url="` + server.URL + `" ` + row.prop + `as="page" /> After.`
+			status, stdout, stderr := finish(t, t.TempDir(), nil, append([]string{"-e", document}, row.args...)...)
+			require.Equal(t, 1, status)
+			require.Equal(t, "Before. ", stdout)
+			require.Contains(t, stderr, "<Fetch>")
+			require.Contains(t, stderr, "100")
+			require.Contains(t, stderr, "--> <eval>:1:9")
+		})
+	}
+}
+
 // TestSignalLeavesHistory interrupts a run with a history: it has no end, and the
 // run can be taken up again.
 func TestSignalLeavesHistory(t *testing.T) {
@@ -292,7 +316,8 @@ After.
 `)
 		status, stdout, stderr := finish(t, dir, nil, "doc.md")
 		require.Equal(t, 1, status)
-		require.Equal(t, "Before.\n\n", strings.TrimRight(stdout, "\n")+"\n\n")
+		require.Contains(t, stdout, "Before.\n")
+		require.NotContains(t, stdout, "After.")
 		require.Contains(t, stderr, "the background command ended early (exit 3)")
 		require.Contains(t, stderr, "--> doc.md:3:1")
 	})

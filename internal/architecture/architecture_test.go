@@ -24,9 +24,10 @@ const module = "github.com/executable-markdown/xmd/"
 // floors gives every room its floor: a room imports only from floors below.
 var floors = map[string]int{
 	"internal/value":    0,
-	"internal/selector": 0,
-	"internal/termdown": 0,
+	"internal/markdown": 0,
 
+	"internal/selector": 1,
+	"internal/termdown": 1,
 	"internal/document": 1,
 	"internal/expr":     1,
 	"internal/schema":   1,

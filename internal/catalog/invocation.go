@@ -110,7 +110,7 @@ func (c *checker) component(s *source, rec *record, el *document.Element) {
 	}
 	if issues := inv.issues(contract.Props); len(issues) > 0 {
 		s.found(rec, Diagnostic{Code: "props-invalid", Component: el.Name, Position: el.Pos, Issues: issues,
-			Message: (&engine.PropsError{Name: el.Name, Issues: issues}).Error()})
+			Message: (&engine.PropsError{Component: el.Name, Issues: issues}).Error()})
 	}
 }
 

@@ -128,7 +128,7 @@ func (s *source) supplied(props *value.Object) {
 	}
 	issues := s.contract.Props.Validate(s.contract.Props.Fill(props))
 	if len(issues) > 0 {
-		e := &engine.PropsError{Name: engine.RootName, Issues: issues}
+		e := &engine.PropsError{Component: engine.RootName, Issues: issues}
 		s.found(nil, Diagnostic{Code: "props-invalid", Message: e.Error(), Component: engine.RootName, Issues: issues})
 	}
 }

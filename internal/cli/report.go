@@ -48,22 +48,22 @@ func (c *command) finish(ctx context.Context, err error) int {
 	if errors.As(err, &reported) {
 		return reported.status
 	}
-	if interrupted(ctx) {
+	if errors.Is(err, ErrInterrupted) || context.Cause(ctx) == ErrInterrupted {
 		return exitInterrupted
 	}
 	c.print(err)
 	return status(err)
 }
 
-func interrupted(ctx context.Context) bool { return context.Cause(ctx) == ErrInterrupted }
-
 // status is the exit status an error means.
 func status(err error) int {
 	var usage *usageError
 	var props *engine.PropsError
 	var history *historyError
+	var recorded *journal.RecordedError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &props):
+	case errors.As(err, &usage), errors.As(err, &props),
+		errors.As(err, &recorded) && recorded.Name() == engine.PropsErrorName:
 		return exitUsage
 	case errors.As(err, &history), journal.IsDurability(err) && !isPersistence(err):
 		return exitDamaged

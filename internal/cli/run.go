@@ -252,6 +252,8 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		return err
 	}
 	defer history.close()
+	ctx, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
 	if s.timeout.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout.Duration, &deadlineError{s.timeout.Duration})
@@ -269,7 +271,9 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		o.Verbose = c.err
 	}
 	if isTerminal(c.Stdin) && isTerminal(c.Stderr) {
-		o.Elicitor = elicit.NewTerminal(c.Stdin, c.Stderr)
+		form := elicit.NewTerminal(c.Stdin, c.Stderr)
+		form.Plain = c.Env["TERM"] == "dumb"
+		o.Elicitor = interruptible{form, interrupt}
 	}
 	streamed := isTerminal(c.Stdout) && s.output == "" && !s.json && !root.ReturnsValue()
 	if streamed {
@@ -295,6 +299,21 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		return &statusError{exitFailed}
 	}
 	return err
+}
+
+// interruptible makes leaving a question with Ctrl-C an interruption of the run.
+type interruptible struct {
+	engine.Elicitor
+	interrupt context.CancelCauseFunc
+}
+
+// Ask implements engine.Elicitor.
+func (i interruptible) Ask(ctx context.Context, q engine.Question) (any, error) {
+	v, err := i.Elicitor.Ask(ctx, q)
+	if errors.Is(err, elicit.ErrInterrupted) {
+		i.interrupt(ErrInterrupted)
+	}
+	return v, err
 }
 
 func count(n int, one, many string) string {

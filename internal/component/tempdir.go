@@ -55,11 +55,8 @@ func makeTempDir(ctx context.Context, c *engine.Call) (any, error) {
 		c.Keep(removed)
 		return path, nil
 	}
-	text, err := c.Content(ctx, engine.InDir(path), engine.NoReplay(staleTempDir))
-	if e := removed(); err == nil && e != nil {
-		return nil, e
-	}
-	return text, err
+	c.Own(removed)
+	return c.Content(ctx, engine.InDir(path), engine.NoReplay(staleTempDir))
 }
 
 func tempDirFailure(ctx context.Context, c *engine.Call, verb string, err error) error {

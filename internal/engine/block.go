@@ -50,7 +50,7 @@ func (r *run) block(ctx context.Context, sc *scope, b *document.Block, out *buff
 	}
 	switch c.terminal {
 	case "exec":
-		err = r.exec(ctx, sc, b, c)
+		err = r.exec(ctx, sc, b, c, out)
 	case "eval":
 		err = r.eval(ctx, sc, b, c, out)
 	case "daemon":
@@ -160,15 +160,15 @@ func fault(b *document.Block, format string, args ...any) *Error {
 }
 
 // exec runs a foreground command (language 1.11). An *Error is the block's own.
-func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain) error {
+func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain, out *buffer) error {
 	if r.Host.Process == nil {
 		return &Infrastructure{errors.New("this run may not start processes")}
 	}
 	sc.strand.next()
 	script := r.script(sc, b)
 	args := host.Interpreter(b.Language, script)
-	show := b.Binding == "" && !c.silent && !sc.captured
-	keep := r.Retain || b.Binding != "" || sc.captured
+	show := b.Binding == "" && !c.silent && !sc.collect
+	keep := r.Retain || b.Binding != "" || sc.collect
 
 	members := []journal.Member{{Name: "command", Value: stringList(args)}}
 	if show {
@@ -192,7 +192,7 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain) e
 		e.Cause = err
 		return e
 	}
-	return r.commandEnded(sc, b, c, v, live, show)
+	return r.commandEnded(sc, b, c, v, live, show, out)
 }
 
 // script is the content of a block with its bindings inserted (language 3.10).
@@ -211,8 +211,8 @@ func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, sh
 	defer cancel()
 	var stdout, stderr kept
 	cmd := host.Command{Args: args, Dir: sc.dir, Env: host.EnvList(r.Host.Env)}
-	cmd.Stdout = stdout.tee(keep, show, sc.out)
-	stderrShown := show || sc.captured && !c.silent
+	cmd.Stdout = stdout.tee(keep, show, r.Stdout)
+	stderrShown := show || sc.collect && !c.silent
 	cmd.Stderr = stderr.tee(keep, stderrShown, r.Stderr)
 	status, err := runCommand(limited, r.Host.Process, cmd)
 	if err != nil {
@@ -231,7 +231,7 @@ func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, sh
 
 // commandEnded gives a settled command its meaning in the document, live or from
 // the history.
-func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, show bool) error {
+func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, show bool, out *buffer) error {
 	o, _ := v.(*value.Object)
 	code, ok := o.Get("exitCode")
 	status, isNumber := code.(float64)
@@ -244,17 +244,15 @@ func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, s
 	case b.Binding != "":
 		sc.env.bind(b.Binding, r.exprs.Ref(value.Of("exitCode", status, "stdout", stdout, "stderr", stderr)))
 		return nil
-	case sc.captured && !c.silent:
-		if _, err := io.WriteString(sc.out, stdout); err != nil {
-			return err
-		}
+	case sc.collect && !c.silent:
+		out.WriteString(stdout)
 		if !live {
 			if _, err := io.WriteString(r.Stderr, stderr); err != nil {
 				return err
 			}
 		}
 	case show && !live:
-		if err := r.showRecorded(v, sc.out, r.Stderr); err != nil {
+		if err := r.showRecorded(v); err != nil {
 			return err
 		}
 	}
@@ -270,14 +268,14 @@ func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, s
 }
 
 // showRecorded prints what a recorded command had printed.
-func (r *run) showRecorded(v any, stdout, stderr io.Writer) error {
+func (r *run) showRecorded(v any) error {
 	o, _ := v.(*value.Object)
 	text, _ := o.String("stdout")
-	if _, err := io.WriteString(stdout, text); err != nil {
+	if _, err := io.WriteString(r.Stdout, text); err != nil {
 		return err
 	}
 	text, _ = o.String("stderr")
-	_, err := io.WriteString(stderr, text)
+	_, err := io.WriteString(r.Stderr, text)
 	return err
 }
 

@@ -138,6 +138,10 @@ func (c *Call) Content(ctx context.Context, settings ...Setting) (string, error)
 	return text.String(), err
 }
 
+// Own registers the release of a resource that lives as long as the invocation: it
+// goes after everything the content started has ended.
+func (c *Call) Own(release func() error) { c.life.own(release) }
+
 // Keep registers the release of a resource that lives until the scope holding the
 // element ends.
 func (c *Call) Keep(release func() error) { c.scope.life.own(release) }

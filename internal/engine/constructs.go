@@ -191,7 +191,7 @@ func (r *run) let(ctx context.Context, sc *scope, el *document.Element, out *buf
 		return nil
 	}
 	text := &buffer{}
-	inner := sc.with(func(c *scope) { c.out, c.captured = text, true })
+	inner := sc.with(func(c *scope) { c.collect = true })
 	if err := r.expand(ctx, inner, el.Children, text); err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func (r *run) rootProps(root *Root) (*value.Object, error) {
 	}
 	filled := root.def.props.Fill(given)
 	if issues := root.def.props.Validate(filled); len(issues) > 0 {
-		return nil, &PropsError{Name: RootName, Issues: issues}
+		return nil, &PropsError{Component: RootName, Issues: issues}
 	}
 	return filled.(*value.Object), nil
 }
@@ -146,7 +146,6 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 		dir:      r.Host.Dir,
 		elicitor: r.Elicitor,
 		life:     life,
-		out:      r.Stdout,
 		limit:    r.ExecTimeout,
 	}
 	var res Result
@@ -226,6 +225,9 @@ func (res Result) record() *value.Object {
 		if res.IsValue {
 			o.Set("value", res.Value)
 		}
+		if res.Printed > 0 {
+			o.Set("printed", float64(res.Printed))
+		}
 		return o
 	}
 	failure := value.Of("name", errorName(res.Err), "message", res.Err.Error())
@@ -276,7 +278,7 @@ func (r *run) reshow() error {
 		if shown, _ := e.Description.Get(shownMember); shown != true {
 			continue
 		}
-		if err := r.showRecorded(e.Result.Value, r.Stdout, r.Stderr); err != nil {
+		if err := r.showRecorded(e.Result.Value); err != nil {
 			return err
 		}
 	}
@@ -294,6 +296,9 @@ func readRecord(v any) (Result, error) {
 	res := Result{Output: output}
 	if status == "ok" {
 		res.Value, res.IsValue = o.Get("value")
+		printed, _ := o.Get("printed")
+		n, _ := printed.(float64)
+		res.Printed = int(n)
 		return res, nil
 	}
 	failure, _ := o.Get("error")
@@ -306,13 +311,19 @@ func readRecord(v any) (Result, error) {
 
 // A PropsError is a set of properties that a component's schema refuses.
 type PropsError struct {
-	Name   string
-	Issues []schema.Issue
+	Component string
+	Issues    []schema.Issue
 }
 
 func (e *PropsError) Error() string {
-	return "<" + e.Name + " /> was given props its schema refuses:\n" + schema.Lines(e.Issues)
+	return "<" + e.Component + " /> was given props its schema refuses:\n" + schema.Lines(e.Issues)
 }
+
+// Name is the kind of the error in a record.
+func (e *PropsError) Name() string { return PropsErrorName }
+
+// PropsErrorName is the recorded name of a PropsError.
+const PropsErrorName = "PropsError"
 
 // A Root is a document ready to run.
 type Root struct {

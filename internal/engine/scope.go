@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"sync"
@@ -40,8 +39,7 @@ type scope struct {
 	dir      string
 	elicitor Elicitor
 	life     *lifetime
-	out      io.Writer // where a command's standard output goes
-	captured bool      // out is a binding's text and not the run's own channel
+	collect  bool // a command's standard output becomes text where it stands
 	limit    time.Duration
 	id       *identity
 	opened   *identity // of the innermost component expansion

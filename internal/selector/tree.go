@@ -1,7 +1,6 @@
 package selector
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"sync"
@@ -9,7 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
+
+	"github.com/executable-markdown/xmd/internal/markdown"
 )
 
 // A tree is a CommonMark text as mdast would show it. nodes is in document order,
@@ -160,7 +160,7 @@ func (b *builder) flush() {
 func (b *builder) add(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:
-		b.pending.WriteString(unescape(n.Value(b.source)))
+		b.pending.WriteString(markdown.Unescape(n.Value(b.source)))
 		if n.HardLineBreak() {
 			b.node("break")
 		} else if n.SoftLineBreak() {
@@ -249,17 +249,17 @@ func (b *builder) info(n *ast.FencedCodeBlock) []field {
 	if i := strings.IndexAny(info, " \t"); i >= 0 {
 		lang, meta = info[:i], strings.TrimLeft(info[i:], " \t")
 	}
-	fields := []field{{"lang", unescape([]byte(lang))}}
+	fields := []field{{"lang", markdown.Unescape([]byte(lang))}}
 	if meta != "" {
-		fields = append(fields, field{"meta", unescape([]byte(meta))})
+		fields = append(fields, field{"meta", markdown.Unescape([]byte(meta))})
 	}
 	return fields
 }
 
 func resource(url, title []byte) []field {
-	fields := []field{{"url", unescape(url)}}
+	fields := []field{{"url", markdown.Unescape(url)}}
 	if title != nil {
-		fields = append(fields, field{"title", unescape(title)})
+		fields = append(fields, field{"title", markdown.Unescape(title)})
 	}
 	return fields
 }
@@ -270,7 +270,7 @@ func reference(r *ast.ReferenceLink) []field {
 
 func association(label []byte) []field {
 	identifier := strings.ToLower(strings.Join(strings.Fields(string(label)), " "))
-	return []field{{"identifier", identifier}, {"label", unescape(label)}}
+	return []field{{"identifier", identifier}, {"label", markdown.Unescape(label)}}
 }
 
 // spread says whether a blank line stands between two children of n.
@@ -296,37 +296,4 @@ func codeSpan(n *ast.CodeSpan, source []byte) string {
 		b.Write(c.(*ast.Text).Value(source))
 	}
 	return b.String()
-}
-
-// longestReference is the length of the longest character reference that
-// CommonMark knows, `&CounterClockwiseContourIntegral;`.
-const longestReference = 33
-
-// unescape resolves backslash escapes and character references.
-func unescape(s []byte) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]) {
-			i++
-		} else if s[i] == '&' {
-			if end := bytes.IndexByte(s[i:min(i+longestReference, len(s))], ';'); end > 0 {
-				reference := s[i : i+end+1]
-				if resolved := resolve(reference); !bytes.Equal(resolved, reference) {
-					b.Write(resolved)
-					i += end
-					continue
-				}
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// resolve returns the characters for one character reference.
-func resolve(reference []byte) []byte {
-	if bytes.HasPrefix(reference, []byte("&#")) {
-		return util.ResolveNumericReferences(reference)
-	}
-	return util.ResolveEntityNames(reference)
 }

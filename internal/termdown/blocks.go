@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/executable-markdown/xmd/internal/markdown"
 )
 
 const (
@@ -26,6 +28,8 @@ type renderer struct {
 
 	indent row // what stands before every line
 	marker row // what stands before the next line instead, when not nil
+
+	cell bool // what is laid out stands in a cell of a table
 }
 
 // line writes one line.
@@ -119,7 +123,7 @@ func (r *renderer) block(n ast.Node) {
 		r.list(n)
 	case *ast.FencedCodeBlock:
 		if n.Info != nil {
-			r.line(styled(unescape(n.Info.Value(r.source)), faint))
+			r.line(styled(markdown.Unescape(n.Info.Value(r.source)), faint))
 		}
 		r.code(n.Lines())
 	case *ast.CodeBlock:
@@ -139,8 +143,8 @@ func (r *renderer) block(n ast.Node) {
 		}
 		r.line(styled(strings.Repeat("─", columns), faint))
 	case *ast.LinkReferenceDefinition:
-		target := unescape(n.Destination) + title(n.Title)
-		r.wrapped(styled(unescape(n.Label)+": "+oneLine(target), faint))
+		target := markdown.Unescape(n.Destination) + title(n.Title)
+		r.wrapped(styled(markdown.Unescape(n.Label)+": "+oneLine(target), faint))
 	case *extast.Table:
 		r.table(n)
 	default: // *ast.Paragraph and *ast.TextBlock

@@ -10,7 +10,7 @@ const budget = 1 << 30
 // weighted with what it was measured to cost: nesting, brackets, emphasis and
 // table cells. It does not tell code from prose, and errs to the cautious side.
 func costly(s string) bool {
-	work, escapedPipes := 0, 0
+	work := 0
 	brackets, delimiters, pipes, lines := 0, 0, 0, 0 // of the lines since a blank one
 	endBlock := func() {
 		work += 10*brackets*brackets + 2*delimiters*delimiters + 4000*pipes*lines
@@ -24,15 +24,12 @@ func costly(s string) bool {
 		work += 3 * nesting * nesting
 		brackets += strings.Count(line, "[")
 		delimiters += strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "~")
-		if n := strings.Count(line, "|"); n > 0 {
-			pipes = max(pipes, n)
-			escapedPipes += strings.Count(line, `\|`)
-		}
+		pipes = max(pipes, strings.Count(line, "|"))
 		lines++
 		if work > budget {
 			return true
 		}
 	}
 	endBlock()
-	return work+4*escapedPipes*escapedPipes > budget
+	return work > budget
 }

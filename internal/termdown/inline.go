@@ -1,12 +1,12 @@
 package termdown
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/util"
+
+	"github.com/executable-markdown/xmd/internal/markdown"
 )
 
 // inline returns what stands in n.
@@ -21,7 +21,7 @@ func (r *renderer) spans(to *row, parent ast.Node, s style, link string) {
 	for c := parent.FirstChild(); c != nil; c = c.NextSibling() {
 		switch n := c.(type) {
 		case *ast.Text:
-			to.add(oneLine(unescape(n.Value(r.source))), s, link)
+			to.add(oneLine(markdown.Unescape(n.Value(r.source))), s, link)
 			if n.HardLineBreak() {
 				to.add("\n", 0, "")
 			} else if n.SoftLineBreak() {
@@ -29,7 +29,11 @@ func (r *renderer) spans(to *row, parent ast.Node, s style, link string) {
 			}
 		case *ast.CodeSpan:
 			for t := n.FirstChild(); t != nil; t = t.NextSibling() {
-				to.add(oneLine(string(t.(*ast.Text).Value(r.source))), s|cyan, link)
+				code := oneLine(string(t.(*ast.Text).Value(r.source)))
+				if r.cell { // where a pipe is written behind a backslash even in code
+					code = strings.ReplaceAll(code, `\|`, "|")
+				}
+				to.add(code, s|cyan, link)
 			}
 		case *ast.Emphasis:
 			kind := italic
@@ -61,7 +65,7 @@ func (r *renderer) spans(to *row, parent ast.Node, s style, link string) {
 // link adds the text of a link or the alternative text of an image, and the
 // address unless it is that text.
 func (r *renderer) link(to *row, n ast.Node, destination, titled []byte, s style, outer string) {
-	address := oneLine(unescape(destination))
+	address := oneLine(markdown.Unescape(destination))
 	link := outer
 	if link == "" {
 		link = target(address)
@@ -91,7 +95,7 @@ func title(t []byte) string {
 	if len(t) == 0 {
 		return ""
 	}
-	return ` "` + unescape(t) + `"`
+	return ` "` + markdown.Unescape(t) + `"`
 }
 
 // target returns the address a terminal may be told, or "" for one that is not
@@ -137,40 +141,4 @@ func (r *row) html(source string) {
 // oneLine replaces the line feeds and tabs of prose by spaces.
 func oneLine(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\n", " "), "\t", " ")
-}
-
-// longestReference is the length of the longest character reference that
-// CommonMark knows.
-const longestReference = len("&CounterClockwiseContourIntegral;")
-
-// unescape resolves backslash escapes and character references.
-func unescape(s []byte) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
-			i++
-		case s[i] == '&':
-			end := bytes.IndexByte(s[i:min(i+longestReference, len(s))], ';')
-			if end < 0 {
-				break
-			}
-			reference := s[i : i+end+1]
-			if resolved := resolve(reference); !bytes.Equal(resolved, reference) {
-				b.Write(resolved)
-				i += end
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// resolve returns the characters for one character reference.
-func resolve(reference []byte) []byte {
-	if bytes.HasPrefix(reference, []byte("&#")) {
-		return util.ResolveNumericReferences(reference)
-	}
-	return util.ResolveEntityNames(reference)
 }

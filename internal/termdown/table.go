@@ -1,7 +1,6 @@
 package termdown
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -47,19 +46,14 @@ func (r *renderer) table(n *extast.Table) {
 	}
 }
 
-// cellsOf returns the cells of a row, and what the row has beyond the columns of
-// the header as one more: GFM leaves that out.
+// cellsOf returns the cells of a row.
 func (r *renderer) cellsOf(n ast.Node, s style) []row {
 	var cells []row
+	r.cell = true
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		cells = append(cells, r.inline(c, s))
 	}
-	if last := n.LastChild(); last != nil && last.Lines().Len() > 0 {
-		rest, _, _ := bytes.Cut(r.source[last.Lines().At(0).Stop:], []byte("\n"))
-		if rest = bytes.Trim(rest, " \t|"); len(rest) > 0 {
-			cells = append(cells, styled(oneLine(unescape(rest)), s))
-		}
-	}
+	r.cell = false
 	return cells
 }
 

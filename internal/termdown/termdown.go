@@ -19,7 +19,9 @@
 // a longer text it is shown. A piece in the middle of one keeps the white space at
 // its ends, so that rendered pieces can be written one after the other.
 //
-// goldmark reads the Markdown. On some texts its cost, and that of a layout, grows
+// goldmark reads the Markdown, and the parsers of gfm_table.go and gfm_inline.go
+// what GFM adds to it: goldmark has its own, but a program that links them pays for
+// them whenever it starts. On some texts its cost, and that of a layout, grows
 // with the square of the length; those are recognised beforehand (cost.go) and
 // shown as they are written.
 //
@@ -32,7 +34,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -91,11 +92,10 @@ var reader = sync.OnceValue(func() parser.Parser {
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
 		parser.WithInlineParsers(
-			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-			util.Prioritized(extension.NewStrikethroughParser(), 500),
+			util.Prioritized(checkBoxes{}, 0), // before links
+			util.Prioritized(strikethroughs{}, 500),
 		),
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+		parser.WithParagraphTransformers(util.Prioritized(tables{}, 200)), // after reference definitions
 	)
 })
