@@ -2,6 +2,7 @@ package specs
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -16,11 +17,11 @@ func isHostile(r rune) bool {
 	return unicode.Is(unicode.C, r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 }
 
-// hostileLines are the lines of a text that hold hostile characters.
+// hostileLines are the lines of a text that hold hostile characters, quoted.
 func hostileLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if strings.ContainsFunc(line, isHostile) {
-			lines = append(lines, line)
+			lines = append(lines, strconv.QuoteToASCII(line))
 		}
 	}
 	return lines

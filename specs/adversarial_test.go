@@ -131,6 +131,7 @@ func newWorld(t *testing.T) *world {
 	for name, text := range map[string]string{
 		"ws/docs/a.txt":          "A",
 		"ws/docs/..notes.md":     "N",
+		"ws/..notes.md":          "N",
 		"ws/docs-private/s.txt":  "S",
 		"ws-private/s.txt":       outside,
 		"ws/components/Probe.md": "probed",

@@ -80,8 +80,8 @@ func TestSecondSignal(t *testing.T) {
 	fenced(t, dir, `
 §bash exec
 exec 9> "$LIFE"
-echo $$ >&9
 trap 'echo asked >&9' TERM
+echo $$ >&9
 while :; do sleep 600 & wait; done
 §
 `)

@@ -279,6 +279,7 @@ func TestTerminalAsks(t *testing.T) {
 		p := s.start(dir, nil, "doc.md", "--raw")
 		s.expect(`\u202e`)
 		s.expect("everything")
+		s.expect("> ")
 		s.press("no\r")
 		require.Zero(t, p.wait())
 		require.NotContains(t, s.text(), "\u202e")

@@ -116,20 +116,9 @@ func (i Invocation) json() *value.Object {
 }
 
 func setPosition(o *value.Object, p document.Position) {
-	if p.IsZero() {
-		return
+	if !p.IsZero() {
+		o.Set("position", p.JSON())
 	}
-	at := value.NewObject(4)
-	if p.Source != "" {
-		at.Set("path", p.Source)
-	}
-	if p.Generated != "" {
-		at.Set("generatedSource", p.Generated)
-	}
-	at.Set("offset", float64(p.Offset))
-	at.Set("line", float64(p.Line))
-	at.Set("column", float64(p.Column))
-	o.Set("position", at)
 }
 
 // A finding is a diagnostic that records refer to before it has an index.

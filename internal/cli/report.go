@@ -83,23 +83,7 @@ func (c *command) print(err error) {
 		fmt.Fprintln(c.out)
 	}
 	fmt.Fprintln(c.err, elicit.Visible(err.Error()))
-	c.excerpt(position(err))
-}
-
-// position is where an error says it is.
-func position(err error) document.Position {
-	var e *engine.Error
-	var d *document.Error
-	switch {
-	case errors.As(err, &e):
-		if pos := position(e.Cause); !pos.IsZero() {
-			return pos
-		}
-		return e.Pos
-	case errors.As(err, &d):
-		return d.Pos
-	}
-	return document.Position{}
+	c.excerpt(engine.PositionOf(err))
 }
 
 // excerpt shows the line a position is on.

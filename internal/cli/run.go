@@ -268,7 +268,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		o.Stdout = c.err
 	}
 	if s.verbose && root.ReturnsValue() {
-		o.Verbose = c.err
+		o.Body = c.body
 	}
 	if isTerminal(c.Stdin) && isTerminal(c.Stderr) {
 		form := elicit.NewTerminal(c.Stdin, c.Stderr)
@@ -343,6 +343,15 @@ func (c *command) write(text string) error {
 	return nil
 }
 
+// body prints the rendered body of a value document for --verbose.
+func (c *command) body(text string) error {
+	if isTerminal(c.Stderr) {
+		text = visible(text)
+	}
+	_, err := io.WriteString(c.err, text)
+	return err
+}
+
 // deliver hands over the result: text, or one line of JSON for a value, to
 // standard output or a file. A run that failed leaves the file as it was.
 func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s *runSettings, streamed bool) error {
@@ -357,7 +366,11 @@ func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s 
 			if err != nil {
 				return err
 			}
-			text = line + "\n"
+			text = line
+			if s.output == "" {
+				text = c.safeJSON(line)
+			}
+			text += "\n"
 		}
 	}
 	if s.output != "" && failed == nil {
@@ -386,21 +399,10 @@ func (c *command) deliverJSON(res engine.Result, failed error) error {
 		if errors.As(failed, &e) && e.Code != "" {
 			problem.Set("code", e.Code)
 		}
-		if pos := position(failed); !pos.IsZero() {
-			problem.Set("position", positionJSON(pos))
+		if pos := engine.PositionOf(failed); !pos.IsZero() {
+			problem.Set("position", pos.JSON())
 		}
 		outcome.Set("error", problem)
 	}
 	return c.writeJSON(outcome)
-}
-
-func positionJSON(pos document.Position) *value.Object {
-	o := value.NewObject(4)
-	if pos.Source != "" {
-		o.Set("path", pos.Source)
-	}
-	o.Set("offset", float64(pos.Offset))
-	o.Set("line", float64(pos.Line))
-	o.Set("column", float64(pos.Column))
-	return o
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +35,24 @@ func (c *command) writeJSON(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.out.Write(append(b, '\n'))
-	return err
+	return c.write(c.safeJSON(string(b)) + "\n")
+}
+
+// safeJSON is a JSON text as standard output takes it: on a terminal, characters
+// that would drive it or hide are spelled as JSON escapes, which mean the same.
+func (c *command) safeJSON(text string) string {
+	if !isTerminal(c.Stdout) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if s := string(r); visible(s) == s {
+			b.WriteString(s)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }

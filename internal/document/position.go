@@ -2,7 +2,10 @@ package document
 
 import (
 	"fmt"
+	"math"
 	"strings"
+
+	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // A Position is a place in a source. Source and Generated exclude each other; a
@@ -33,6 +36,70 @@ func (p Position) String() string {
 		return fmt.Sprintf("%d:%d", p.Line, p.Column)
 	}
 	return fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column)
+}
+
+// JSON is the position as records and reports write it: {path?, generatedSource?,
+// offset, line, column}.
+func (p Position) JSON() *value.Object {
+	o := value.NewObject(4)
+	if p.Source != "" {
+		o.Set("path", p.Source)
+	}
+	if p.Generated != "" {
+		o.Set("generatedSource", p.Generated)
+	}
+	o.Set("offset", float64(p.Offset))
+	o.Set("line", float64(p.Line))
+	o.Set("column", float64(p.Column))
+	return o
+}
+
+// ParsePosition reads what JSON writes, and nothing else. member is the one at
+// fault, empty when it is the whole; reason repeats no byte of v.
+func ParsePosition(v any) (p Position, member, reason string) {
+	o, ok := v.(*value.Object)
+	if !ok {
+		return p, "", "not an object"
+	}
+	for _, name := range [...]string{"offset", "line", "column"} {
+		if !o.Has(name) {
+			return p, name, "missing"
+		}
+	}
+	for name, v := range o.All() {
+		ok := false
+		switch name {
+		case "path":
+			p.Source, ok = v.(string)
+			ok = ok && p.Source != ""
+		case "generatedSource":
+			p.Generated, ok = v.(string)
+			ok = ok && p.Generated != ""
+		case "offset":
+			p.Offset, ok = count(v, 0)
+		case "line":
+			p.Line, ok = count(v, 1)
+		case "column":
+			p.Column, ok = count(v, 1)
+		default:
+			return p, "*", "unknown member"
+		}
+		if !ok {
+			return p, name, "not a value of its kind"
+		}
+	}
+	if p.Source != "" && p.Generated != "" {
+		return p, "", "two sources"
+	}
+	return p, "", ""
+}
+
+func count(v any, least float64) (int, bool) {
+	f, ok := v.(float64)
+	if !ok || !value.IsInteger(f) || f < least || f > math.MaxInt32 {
+		return 0, false
+	}
+	return int(f), true
 }
 
 // LineText returns the line of a source that holds the byte offset, without its

@@ -45,8 +45,8 @@ type Options struct {
 	Emit func(text string) error
 	// Stdout and Stderr receive what commands print, as it arrives.
 	Stdout, Stderr io.Writer
-	// Verbose receives the rendered body of a value root; nil drops it.
-	Verbose io.Writer
+	// Body receives the rendered body of a value root; nil drops it.
+	Body func(text string) error
 
 	Retain       bool          // the history is kept: what commands print and expansion ids go into it
 	ExecTimeout  time.Duration // default limit of a command; 0: none
@@ -201,8 +201,8 @@ func (r *run) textRoot(ctx context.Context, sc *scope) (Result, error) {
 func (r *run) valueRoot(ctx context.Context, sc *scope) (Result, error) {
 	body := &buffer{}
 	v, err := r.valueBody(ctx, sc, body)
-	if r.Verbose != nil {
-		if _, e := io.WriteString(r.Verbose, body.String()); e != nil && err == nil {
+	if r.Body != nil {
+		if e := r.Body(body.String()); e != nil && err == nil {
 			err = e
 		}
 	}
@@ -236,6 +236,9 @@ func (res Result) record() *value.Object {
 		segment.Set("source", e.Source)
 	}
 	failure.Set("segment", segment)
+	if pos := PositionOf(res.Err); !pos.IsZero() {
+		failure.Set("position", pos.JSON())
+	}
 	return value.Of("status", "err", "output", res.Output, "error", failure)
 }
 
@@ -306,6 +309,13 @@ func readRecord(v any) (Result, error) {
 	message, _ := f.String("message")
 	name, _ := f.String("name")
 	res.Err = &journal.RecordedError{Failure: journal.Failure{Message: message, Name: name}}
+	if at, ok := f.Get("position"); ok {
+		pos, _, reason := document.ParsePosition(at)
+		if reason != "" {
+			return Result{}, malformed("close", RootName, "the position of its failure cannot be read")
+		}
+		res.Err = &Error{Message: message, Pos: pos, Cause: res.Err}
+	}
 	return res, nil
 }
 

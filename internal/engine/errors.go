@@ -47,6 +47,23 @@ func at(el *document.Element, format string, args ...any) *Error {
 	return e
 }
 
+// PositionOf is where an error says it is: at the innermost cause that knows a
+// place.
+func PositionOf(err error) document.Position {
+	var e *Error
+	var d *document.Error
+	switch {
+	case errors.As(err, &e):
+		if pos := PositionOf(e.Cause); !pos.IsZero() {
+			return pos
+		}
+		return e.Pos
+	case errors.As(err, &d):
+		return d.Pos
+	}
+	return document.Position{}
+}
+
 // errOtherRoot is the answer to a history that belongs to something else.
 var errOtherRoot = errors.New("this history was recorded for another document, target or text; run the document it belongs to, or record a new one")
 

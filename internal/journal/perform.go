@@ -99,7 +99,7 @@ func (d Description) object() (*value.Object, error) {
 		o.Set(m.Name, m.Value)
 	}
 	if !d.Position.IsZero() {
-		o.Set(MemberPosition, positionValue(d.Position))
+		o.Set(MemberPosition, d.Position.JSON())
 	}
 	for _, m := range [...]struct{ name, text string }{
 		{MemberExpansion, d.Expansion}, {MemberOpens, d.Opens}, {MemberBinding, d.Binding},

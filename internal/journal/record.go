@@ -262,63 +262,14 @@ func parsePosition(d *value.Object) (p document.Position, ok bool, err error) {
 		return p, false, nil
 	}
 	const path = "$.description." + MemberPosition
-	members, ok := v.(*value.Object)
-	if !ok {
-		return p, false, malformed(path, "not an object")
+	p, member, reason := document.ParsePosition(v)
+	switch {
+	case reason == "":
+		return p, true, nil
+	case member == "":
+		return p, false, malformed(path, reason)
 	}
-	for _, name := range [...]string{"offset", "line", "column"} {
-		if !members.Has(name) {
-			return p, false, malformed(path+"."+name, "missing")
-		}
-	}
-	for name, v := range members.All() {
-		ok := false
-		switch name {
-		case "path":
-			p.Source, ok = v.(string)
-			ok = ok && p.Source != ""
-		case "generatedSource":
-			p.Generated, ok = v.(string)
-			ok = ok && p.Generated != ""
-		case "offset":
-			p.Offset, ok = count(v, 0)
-		case "line":
-			p.Line, ok = count(v, 1)
-		case "column":
-			p.Column, ok = count(v, 1)
-		default:
-			return p, false, malformed(path+".*", "unknown member")
-		}
-		if !ok {
-			return p, false, malformed(path+"."+name, "not a value of its kind")
-		}
-	}
-	if p.Source != "" && p.Generated != "" {
-		return p, false, malformed(path, "two sources")
-	}
-	return p, true, nil
-}
-
-func count(v any, least float64) (int, bool) {
-	f, ok := v.(float64)
-	if !ok || !value.IsInteger(f) || f < least || f > math.MaxInt32 {
-		return 0, false
-	}
-	return int(f), true
-}
-
-func positionValue(p document.Position) *value.Object {
-	o := value.NewObject(4)
-	if p.Source != "" {
-		o.Set("path", p.Source)
-	}
-	if p.Generated != "" {
-		o.Set("generatedSource", p.Generated)
-	}
-	o.Set("offset", float64(p.Offset))
-	o.Set("line", float64(p.Line))
-	o.Set("column", float64(p.Column))
-	return o
+	return p, false, malformed(path+"."+member, reason)
 }
 
 // stored returns the value that reading v's record gives back: a deep copy in

@@ -17,6 +17,7 @@ func BenchmarkRender(b *testing.B) {
 	}{
 		{"line", "A *short* line of prose.\n"},
 		{"page", string(page)},
+		{"table", "|a|b|c|\n|-|:-:|-:|\n" + strings.Repeat("|one|*two*|`3\\|3`|\n", 1000)},
 		{"large", strings.Repeat(string(page)+"\n", 100)},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

@@ -2,6 +2,7 @@ package termdown
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -157,12 +158,35 @@ func TestSameAsGoldmark(t *testing.T) {
 	}
 }
 
+// TestSameAsGoldmarkAtRandom reads texts put together from what matters.
+func TestSameAsGoldmarkAtRandom(t *testing.T) {
+	tokens := strings.Split("|,|,|,-,-,:,a,b, ,  ,\n,\n,\n,\\,`,`,~,~~,*,[x] ,[ ] ,- ,> ,1. ,    ,\t,[,],(c),<d>,|-|-|\n,-|-\n,&lt;,~~~\n,[a]: b\n", ",")
+	random := rand.New(rand.NewPCG(1, 2))
+	tables := 0
+	for range 5000 {
+		var b strings.Builder
+		for range random.IntN(30) {
+			b.WriteString(tokens[random.IntN(len(tokens))])
+		}
+		if differs.MatchString(b.String()) {
+			continue
+		}
+		theirs, ours := outlines(b.String())
+		require.Equal(t, theirs, ours, "%q", b.String())
+		if strings.Contains(ours, "TableRow") {
+			tables++
+		}
+	}
+	require.Greater(t, tables, 100)
+}
+
 // Where goldmark loses something, or takes for GFM what is none, we do not.
 func TestBetterThanGoldmark(t *testing.T) {
 	for _, row := range []struct{ markdown, want string }{
 		{"a|b\n-|-\nc|d \\|", "a │ b\n──┼────\nc │ d |"},
 		{"a\n:-\nb|c\\||", "a │\n──┼───\nb │ c|"},
 		{"a|||\n:-\nb", "a\n─\nb"},
+		{"|a|\n|-|\n|b|*c* `d\\|e` | f|", "a │\n──┼───────────\nb │ c d|e | f"},
 		{"- [x](http://a)", "• x (http://a)"},
 		{"- [x]y", "• [x]y"},
 		{"> a\n    --\nb", "│ a -- b"},
