@@ -48,10 +48,8 @@ func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, e
 			return args[i], nil
 		}
 		switch {
-		case word == "--":
-			if i+1 < len(args) {
-				return nil, usage("nothing after -- is read, so %q has no meaning; remove it", args[i+1])
-			}
+		case word == "--": // nothing after it is read
+			i = len(args)
 		case word == "-h" || word == "--help":
 			a.help = true
 		case name == "-e" || name == "--eval":

@@ -44,6 +44,13 @@ func (c *command) openHistory(ctx context.Context, s *runSettings) (*history, er
 		options.Observe = c.observe
 	}
 	if s.journal != "" {
+		if !s.noDetect {
+			options.Gate = journal.NewGate(c.secrets()...)
+		}
+		copied, err := copyOf(retained, options.Gate)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be continued in %s: %w", s.replay, s.journal, err)
+		}
 		file, err := host.CreateTrace(c.path(s.journal))
 		if errors.Is(err, fs.ErrExist) {
 			return nil, usage("Journal trace already exists: %s. Remove it or choose another path.", s.journal)
@@ -52,16 +59,11 @@ func (c *command) openHistory(ctx context.Context, s *runSettings) (*history, er
 			return nil, usage("--journal: %s cannot be created: %v", s.journal, reason(err))
 		}
 		h.file, h.lines = file, journal.NewLines(file, retained...)
-		for _, e := range retained {
-			if err := journal.NewLines(file).Append(ctx, e); err != nil {
-				h.close()
-				return nil, err
-			}
+		if _, err := file.Write(copied); err != nil {
+			h.close()
+			return nil, fmt.Errorf("--journal: %s cannot be written: %v", s.journal, reason(err))
 		}
 		stream = h.lines
-		if !s.noDetect {
-			options.Gate = journal.NewGate(c.secrets()...)
-		}
 	}
 	var err error
 	if h.journal, err = journal.Open(ctx, stream, options); err != nil {
@@ -69,6 +71,23 @@ func (c *command) openHistory(ctx context.Context, s *runSettings) (*history, er
 		return nil, &historyError{err}
 	}
 	return h, nil
+}
+
+// copyOf is the text of the records a new history begins with. They cross the
+// gate like every other record.
+func copyOf(events []journal.Event, gate *journal.Gate) ([]byte, error) {
+	var text []byte
+	for _, e := range events {
+		start := len(text)
+		var err error
+		if text, err = journal.AppendLine(text, e); err != nil {
+			return nil, err
+		}
+		if err := gate.Check(text[start:]); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
 }
 
 // close makes a written history durable. It may be called twice.

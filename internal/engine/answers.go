@@ -176,7 +176,11 @@ type stated struct {
 // Ask answers with the first matcher whose template matches the whole question.
 func (s *stated) Ask(ctx context.Context, q Question) (any, error) {
 	for _, a := range s.answers {
-		if a.template == nil || a.template.match(q.Message) {
+		matches, err := a.template.match(q.Message)
+		if err != nil {
+			return nil, err
+		}
+		if matches {
 			return value.Clone(a.value), nil
 		}
 	}
@@ -276,12 +280,21 @@ func boundText(path []string, names expr.Lookup) (string, bool) {
 	return s, ok
 }
 
+// maxAttempts bounds how many ways of filling holes one template tries on one
+// question. Only names that repeat make many ways.
+const maxAttempts = 1_000_000
+
 // match reports whether the whole message fits: a hole takes one or more
-// characters, the fewest first, and the same text wherever its name repeats.
-func (t *template) match(message string) bool {
-	if t.never {
-		return false
+// characters, the fewest first, and the same text wherever its name repeats. No
+// template matches everything.
+func (t *template) match(message string) (bool, error) {
+	if t == nil {
+		return true, nil
 	}
+	if t.never {
+		return false, nil
+	}
+	attempts := 0
 	bound := make(map[string]string)
 	failed := make(map[[2]int]bool) // part and offset that cannot match, while no name is bound twice
 	repeats := t.repeats()
@@ -300,7 +313,8 @@ func (t *template) match(message string) bool {
 		if !repeats && failed[[2]int{i, at}] {
 			return false
 		}
-		for end := at + 1; end <= len(message); end++ {
+		for end := at + 1; end <= len(message) && attempts < maxAttempts; end++ {
+			attempts++
 			bound[p.hole] = message[at:end]
 			if from(i+1, end) {
 				return true
@@ -317,7 +331,11 @@ func (t *template) match(message string) bool {
 		failed[[2]int{i, at}] = true
 		return false
 	}
-	return from(0, 0)
+	matches := from(0, 0)
+	if attempts >= maxAttempts && !matches {
+		return false, fmt.Errorf("the template %q of an <Answer> repeats a name and has more than %d ways to fit the question; name its holes differently", t.source, maxAttempts)
+	}
+	return matches, nil
 }
 
 func (t *template) repeats() bool {

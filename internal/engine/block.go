@@ -167,7 +167,8 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain, o
 	sc.strand.next()
 	script := r.script(sc, b)
 	args := host.Interpreter(b.Language, script)
-	show := b.Binding == "" && !c.silent && !sc.collect
+	showErr := b.Binding == "" && !c.silent
+	show := showErr && !sc.collect
 	keep := r.Retain || b.Binding != "" || sc.collect
 
 	members := []journal.Member{{Name: "command", Value: stringList(args)}}
@@ -179,7 +180,7 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain, o
 		Type: "exec", Name: "exec:" + execName(script), Members: members,
 	}, func(ctx context.Context) (any, error) {
 		live = true
-		return r.command(ctx, sc, args, c, show, keep)
+		return r.command(ctx, sc, args, c, show, showErr, keep)
 	})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -203,7 +204,7 @@ func (r *run) script(sc *scope, b *document.Block) string {
 }
 
 // command runs the program once and describes how it ended.
-func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, show, keep bool) (any, error) {
+func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, show, showErr, keep bool) (any, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.timeout)
@@ -212,8 +213,7 @@ func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, sh
 	var stdout, stderr kept
 	cmd := host.Command{Args: args, Dir: sc.dir, Env: host.EnvList(r.Host.Env)}
 	cmd.Stdout = stdout.tee(keep, show, r.Stdout)
-	stderrShown := show || sc.collect && !c.silent
-	cmd.Stderr = stderr.tee(keep, stderrShown, r.Stderr)
+	cmd.Stderr = stderr.tee(keep, showErr, r.Stderr)
 	status, err := runCommand(limited, r.Host.Process, cmd)
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {

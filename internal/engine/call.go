@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/executable-markdown/xmd/internal/document"
@@ -25,6 +26,7 @@ type Call struct {
 	as    string
 	life  *lifetime
 	slots *body
+	asked int // how often content was asked for
 }
 
 // start checks the form and runs the component.
@@ -110,6 +112,8 @@ func (c *Call) Content(ctx context.Context, settings ...Setting) (string, error)
 		c.slots = &body{caller: c.scope, nodes: c.el.Children}
 	}
 	s := c.slots.split()
+	n := c.asked
+	c.asked++
 	text := &buffer{}
 	var err error
 	if s.invalid != nil && !s.raised {
@@ -121,7 +125,7 @@ func (c *Call) Content(ctx context.Context, settings ...Setting) (string, error)
 				sc.env = sc.env.copied()
 			}
 			sc.life = c.life
-			sc.id = sc.id.child(func() string { return `{"f":"proj","n":0,"req":"children"}` })
+			sc.id = sc.id.child(func() string { return `{"f":"proj","n":` + strconv.Itoa(n) + `,"req":"children"}` })
 			for _, set := range settings {
 				set(sc)
 			}

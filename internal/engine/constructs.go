@@ -152,9 +152,6 @@ func (r *run) settleReturn(ctx context.Context, sc *scope, el *document.Element,
 // valueBody expands a body for its value. What it renders goes to rendered.
 func (r *run) valueBody(ctx context.Context, sc *scope, rendered *buffer) (any, error) {
 	slot := &returnSlot{def: sc.def, strand: sc.strand}
-	if err := sc.def.structure(); err != nil {
-		return nil, &failure{err: err, mode: modeThrow, ret: slot}
-	}
 	inner := sc.with(func(c *scope) { c.mode, c.ret = modeThrow, slot })
 	if err := r.expand(ctx, inner, sc.def.nodes, rendered); err != nil {
 		return nil, err

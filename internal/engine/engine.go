@@ -149,10 +149,12 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 		limit:    r.ExecTimeout,
 	}
 	var res Result
-	var err error
-	if root.def.returns != nil {
+	err := root.def.structure()
+	switch {
+	case err != nil:
+	case root.def.returns != nil:
 		res, err = r.valueRoot(life.ctx, sc)
-	} else {
+	default:
 		res, err = r.textRoot(life.ctx, sc)
 	}
 	err = life.end(err)
@@ -171,9 +173,6 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 }
 
 func (r *run) textRoot(ctx context.Context, sc *scope) (Result, error) {
-	if err := sc.def.structure(); err != nil {
-		return Result{}, r.raise(sc, r.emitted, err)
-	}
 	if sc.def.regions {
 		out := &buffer{}
 		err := r.expandRegions(ctx, sc, out)

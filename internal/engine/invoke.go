@@ -26,17 +26,17 @@ func (r *run) invoke(ctx context.Context, sc *scope, el *document.Element, out *
 	if err != nil {
 		return r.raiseOwn(sc, out, err)
 	}
+	if s.def != nil {
+		if err := s.def.structure(); err != nil {
+			return r.raise(sc, out, err)
+		}
+	}
 	var as string
 	if _, written := attr(el, "as"); written {
 		if _, isString, _ := static(el, "as"); !isString {
 			e := problem(el, "as of <%s> must be a quoted name such as as=\"result\", not an expression", el.Name)
 			e.Code = "binding-invalid"
 			return r.raise(sc, out, e)
-		}
-	}
-	if s.def != nil {
-		if err := s.def.structure(); err != nil && s.def.returns == nil {
-			return r.raise(sc, out, err)
 		}
 	}
 	props, err := r.props(ctx, sc, el, s)

@@ -204,6 +204,7 @@ func TestAnswers(t *testing.T) {
 		{"unbound path never matches", `<Answers><Answer template="{nope}" value={1} /><Ask as="a">{nope}</Ask></Answers>`, ``, "no <Answer> matches"},
 		{"unclosed hole", `<Answers><Answer template="{?" value={1} />x</Answers>`, ``, "write {?name}"},
 		{"delegate must be a boolean", `<Answers delegate="yes"><Answer value={1} />x</Answers>`, ``, "true or false"},
+		{"too many ways to fit", `<Answers><Answer template="{?a} {?a} {?b} {?b} {?c} {?c}" value={1} /><Ask as="a">` + strings.Repeat("ab ", 300) + `</Ask></Answers>`, ``, "more than 1000000 ways"},
 		{"nobody further out", `<Answers delegate={true}><Answer template="x" value={1} /><Ask as="a">y</Ask></Answers>`, ``, "no provider"},
 	})
 }

@@ -200,7 +200,7 @@ func phrase(reason string) string {
 	case TooLarge:
 		return "it is too large to be read or written whole"
 	case TooManyEntries:
-		return "there are more than 1000000 entries; exclude directories with patterns ending in /**"
+		return "there are too many entries; name narrower directories, or exclude some with patterns ending in /**"
 	}
 	return "the filesystem operation failed"
 }

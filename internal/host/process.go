@@ -54,7 +54,7 @@ func (p *Programs) Run(ctx context.Context, c Command) (int, error) {
 }
 
 // Start implements Process. The command reads an empty standard input
-// (decisions D-28), has exactly the environment it is given and is looked up in
+// (decision D-28), has exactly the environment it is given and is looked up in
 // that environment's PATH. Its output reaches the writers as it arrives, each
 // writer from a goroutine of its own; a writer must not block for ever, and one
 // that fails ends the command with its error.

@@ -66,7 +66,7 @@ func readWhole(path string, limit int64) ([]byte, error) {
 }
 
 // CreateTrace creates the file of a journal trace: it must not exist yet, is
-// open for appending only and belongs to this user alone (durability 13.1). The
+// open for appending only and belongs to this user alone (history 13.1). The
 // error names the path and the system's reason; a file that exists is
 // fs.ErrExist and stays as it is. One Write is one write of the system; Sync
 // makes what was written durable.

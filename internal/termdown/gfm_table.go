@@ -26,6 +26,7 @@ const (
 // short, where GFM would see no table.
 type tables struct{}
 
+// Transform puts the table behind what the paragraph says before it.
 func (tables) Transform(p *ast.Paragraph, reader text.Reader, _ parser.Context) {
 	source, lines := reader.Source(), p.Lines()
 	for i := 1; i < lines.Len(); i++ {
@@ -45,13 +46,12 @@ func (tables) Transform(p *ast.Paragraph, reader text.Reader, _ parser.Context) 
 			table.AppendChild(table, newRow(tableCells(lines.At(j), source, columns)))
 		}
 		p.Parent().InsertAfter(p.Parent(), p, table)
-		if i == 1 {
+		if lines.SetSliced(0, i-1); i == 1 {
 			p.Parent().RemoveChild(p.Parent(), p)
-			return
+		} else {
+			last := lines.At(i - 2)
+			lines.Set(i-2, last.TrimRightSpace(source))
 		}
-		last := lines.At(i - 2)
-		lines.SetSliced(0, i-1)
-		lines.Set(i-2, last.TrimRightSpace(source))
 		return
 	}
 }

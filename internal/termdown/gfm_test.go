@@ -163,7 +163,7 @@ func TestSameAsGoldmarkAtRandom(t *testing.T) {
 	tokens := strings.Split("|,|,|,-,-,:,a,b, ,  ,\n,\n,\n,\\,`,`,~,~~,*,[x] ,[ ] ,- ,> ,1. ,    ,\t,[,],(c),<d>,|-|-|\n,-|-\n,&lt;,~~~\n,[a]: b\n", ",")
 	random := rand.New(rand.NewPCG(1, 2))
 	tables := 0
-	for range 5000 {
+	for range 2000 {
 		var b strings.Builder
 		for range random.IntN(30) {
 			b.WriteString(tokens[random.IntN(len(tokens))])
@@ -177,7 +177,7 @@ func TestSameAsGoldmarkAtRandom(t *testing.T) {
 			tables++
 		}
 	}
-	require.Greater(t, tables, 100)
+	require.Greater(t, tables, 50)
 }
 
 // Where goldmark loses something, or takes for GFM what is none, we do not.
@@ -186,7 +186,7 @@ func TestBetterThanGoldmark(t *testing.T) {
 		{"a|b\n-|-\nc|d \\|", "a │ b\n──┼────\nc │ d |"},
 		{"a\n:-\nb|c\\||", "a │\n──┼───\nb │ c|"},
 		{"a|||\n:-\nb", "a\n─\nb"},
-		{"|a|\n|-|\n|b|*c* `d\\|e` | f|", "a │\n──┼───────────\nb │ c d|e | f"},
+		{"|a|\n|-|\n|b|*c* `d\\|e` | f|", "a │\n──┼──────────\nb │ c d|e | f"},
 		{"- [x](http://a)", "• x (http://a)"},
 		{"- [x]y", "• [x]y"},
 		{"> a\n    --\nb", "│ a -- b"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,7 +24,9 @@ var ErrDepth = fmt.Errorf("nested deeper than %d levels", MaxDepth)
 // numbers that overflow, more than MaxDepth levels and anything after the value
 // are errors. Errors name the byte offset and never repeat the input.
 func Parse(data []byte) (any, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(data))
+	d := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(d)
+	d.Reset(bytes.NewReader(data))
 	v, err := parseValue(d, 0)
 	if err != nil {
 		return nil, readable(err)
@@ -33,6 +36,9 @@ func Parse(data []byte) (any, error) {
 	}
 	return v, nil
 }
+
+// decoders keeps decoders between calls: a history is many small texts.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(bytes.NewReader(nil)) }}
 
 func readable(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -28,7 +28,7 @@ func FormatNumber(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// Text converts v to the text a binding shows in a document (language.md 3.5):
+// Text converts v to the text a binding shows in a document (language 3.5):
 // arrays are joined with commas, null and undefined elements of an array are
 // empty, an object is [object Object].
 func Text(v any) string {

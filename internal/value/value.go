@@ -28,13 +28,21 @@ type Undefined struct{}
 // An Object is a JSON object with its members in the order they were first set.
 // The zero Object is empty and ready to use.
 type Object struct {
-	keys   []string
-	values map[string]any
+	members []member
+	index   map[string]int // place of a name, once there are many members
 }
+
+type member struct {
+	name  string
+	value any
+}
+
+// indexed is how many members make an index worth its cost.
+const indexed = 12
 
 // NewObject returns an empty object with room for n members.
 func NewObject(n int) *Object {
-	return &Object{keys: make([]string, 0, n), values: make(map[string]any, n)}
+	return &Object{members: make([]member, 0, n)}
 }
 
 // Of builds an object from alternating names and values. It panics when a name
@@ -52,23 +60,38 @@ func (o *Object) Len() int {
 	if o == nil {
 		return 0
 	}
-	return len(o.keys)
+	return len(o.members)
+}
+
+// find returns the place of a member, -1 when there is none.
+func (o *Object) find(key string) int {
+	if o == nil {
+		return -1
+	}
+	if o.index != nil {
+		if i, ok := o.index[key]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range o.members {
+		if o.members[i].name == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // Get returns the member called key and whether there is one.
 func (o *Object) Get(key string) (any, bool) {
-	if o == nil {
-		return nil, false
+	if i := o.find(key); i >= 0 {
+		return o.members[i].value, true
 	}
-	v, ok := o.values[key]
-	return v, ok
+	return nil, false
 }
 
 // Has reports whether there is a member called key.
-func (o *Object) Has(key string) bool {
-	_, ok := o.Get(key)
-	return ok
-}
+func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 
 // String returns the member called key when it is a string.
 func (o *Object) String(key string) (string, bool) {
@@ -80,22 +103,37 @@ func (o *Object) String(key string) (string, bool) {
 // Set gives the member called key a value. A new member goes last; an existing
 // one keeps its place.
 func (o *Object) Set(key string, v any) {
-	if o.values == nil {
-		o.values = make(map[string]any)
-	}
-	if _, ok := o.values[key]; !ok {
-		o.keys = append(o.keys, key)
-	}
-	o.values[key] = v
-}
-
-// Delete removes the member called key, if there is one.
-func (o *Object) Delete(key string) {
-	if !o.Has(key) {
+	if i := o.find(key); i >= 0 {
+		o.members[i].value = v
 		return
 	}
-	delete(o.values, key)
-	o.keys = slices.DeleteFunc(o.keys, func(k string) bool { return k == key })
+	o.members = append(o.members, member{key, v})
+	switch {
+	case o.index != nil:
+		o.index[key] = len(o.members) - 1
+	case len(o.members) > indexed:
+		o.reindex()
+	}
+}
+
+func (o *Object) reindex() {
+	o.index = make(map[string]int, 2*len(o.members))
+	for i, m := range o.members {
+		o.index[m.name] = i
+	}
+}
+
+// Delete removes the member called key, if there is one. It takes time in
+// proportion to the number of members.
+func (o *Object) Delete(key string) {
+	i := o.find(key)
+	if i < 0 {
+		return
+	}
+	o.members = slices.Delete(o.members, i, i+1)
+	if o.index != nil {
+		o.reindex()
+	}
 }
 
 // Keys returns the member names in order. The caller may keep the slice.
@@ -103,17 +141,21 @@ func (o *Object) Keys() []string {
 	if o == nil {
 		return nil
 	}
-	return slices.Clone(o.keys)
+	keys := make([]string, len(o.members))
+	for i, m := range o.members {
+		keys[i] = m.name
+	}
+	return keys
 }
 
-// All yields the members in order.
+// All yields the members in order. The object must not change meanwhile.
 func (o *Object) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		if o == nil {
 			return
 		}
-		for _, k := range o.keys {
-			if !yield(k, o.values[k]) {
+		for _, m := range o.members {
+			if !yield(m.name, m.value) {
 				return
 			}
 		}
