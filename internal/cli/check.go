@@ -178,11 +178,11 @@ names, describe these components in full.`,
 				if err != nil {
 					return usage("%v", err)
 				}
-				return c.write(text)
+				return c.write(c.shown(text))
 			case asJSON || format == "json":
 				return c.writeJSON(listing.JSON())
 			}
-			return c.write(listing.Text())
+			return c.write(c.shown(listing.Text()))
 		},
 	}
 	f := cmd.Flags()

@@ -33,8 +33,8 @@ func propertiesOf(s *schema.Schema) (*properties, error) {
 	taken := make(map[string]string)
 	for _, prop := range s.Properties() {
 		shape, form := prop.Shape()
-		if shape == schema.Structured {
-			continue
+		if shape == schema.Structured || visible(prop.Name) != prop.Name {
+			continue // only --props can say it
 		}
 		name := kebab(prop.Name)
 		if other, ok := taken[name]; ok {
@@ -259,6 +259,7 @@ func (p *properties) help(b *strings.Builder, path string) {
 	}
 	fmt.Fprintf(b, "\nProperties declared by %s\n", path)
 	for _, o := range p.list {
+		o.form = visible(o.form)
 		if o.IsBoolean() {
 			fmt.Fprintf(b, "  %s[=<boolean>]\n", o.option)
 		} else if form, isList := strings.CutSuffix(o.form, "..."); isList {
@@ -268,7 +269,7 @@ func (p *properties) help(b *strings.Builder, path string) {
 		}
 		if d, ok := o.Definition.(*value.Object); ok {
 			if text, ok := d.String("description"); ok {
-				fmt.Fprintf(b, "      %s\n", text)
+				fmt.Fprintf(b, "      %s\n", visible(text))
 			}
 		}
 		fmt.Fprintf(b, "      Environment: %s\n", o.variable)
@@ -277,9 +278,18 @@ func (p *properties) help(b *strings.Builder, path string) {
 		}
 		if o.HasDefault {
 			if text, err := value.JSON(o.Default); err == nil {
-				fmt.Fprintf(b, "      Default: %s\n", text)
+				fmt.Fprintf(b, "      Default: %s\n", visible(text))
 			}
 		}
 	}
 	b.WriteString("  --props <json>\n      Environment: XMD_PROPS\n")
+	var rest []string
+	for _, prop := range p.schema.Properties() {
+		if p.byName(prop.Name) == nil {
+			rest = append(rest, visible(prop.Name))
+		}
+	}
+	if len(rest) > 0 {
+		fmt.Fprintf(b, "      The only way to give: %s\n", strings.Join(rest, ", "))
+	}
 }

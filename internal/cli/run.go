@@ -379,10 +379,22 @@ func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s 
 		}
 		return nil
 	}
-	if streamed || text == "" {
+	switch {
+	case streamed || text == "":
 		return nil
+	case isTerminal(c.Stdout) && !root.ReturnsValue():
+		return c.screen(s)(text)
 	}
 	return c.write(text)
+}
+
+// shown is text that is not ours as standard output takes it: on a terminal with
+// every hidden character written out.
+func (c *command) shown(text string) string {
+	if isTerminal(c.Stdout) {
+		return visible(text)
+	}
+	return text
 }
 
 // deliverJSON prints the outcome of a run for a program (version 1).

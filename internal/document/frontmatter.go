@@ -178,6 +178,9 @@ func (r *yamlReader) syntaxError(err error) *Error {
 	for at < r.end && (r.document.Source[at] == ' ' || r.document.Source[at] == '\t') {
 		at++
 	}
+	if r.end == len(r.document.Source) {
+		text += "; no line closes it, so it takes in the whole document: end it with a line ---"
+	}
 	return r.document.frontmatterError(at, "the frontmatter is not valid YAML: %s", text)
 }
 
