@@ -163,15 +163,30 @@ func (p *properties) collect(words []propsWord, env map[string]string) (*value.O
 	return out, nil
 }
 
+// hint lists what the document declares, for a message about something else.
 func (p *properties) hint() string {
-	if len(p.list) == 0 {
-		return "; it declares none with an option of its own (structured ones are given in --props JSON)"
+	var names []string
+	for _, o := range p.list {
+		names = append(names, o.option)
 	}
-	names := make([]string, len(p.list))
-	for i, o := range p.list {
-		names[i] = o.option
+	for _, name := range p.unspoken() {
+		names = append(names, name+" (in --props JSON)")
 	}
-	return "; it declares " + strings.Join(names, ", ") + " (structured ones are given in --props JSON)"
+	if len(names) == 0 {
+		return "; it declares none"
+	}
+	return "; it declares " + strings.Join(names, ", ")
+}
+
+// unspoken lists the properties that have no option of their own.
+func (p *properties) unspoken() []string {
+	var names []string
+	for _, prop := range p.schema.Properties() {
+		if p.byName(prop.Name) == nil {
+			names = append(names, visible(prop.Name))
+		}
+	}
+	return names
 }
 
 func (p *properties) byName(name string) *propertyOption {
@@ -283,13 +298,7 @@ func (p *properties) help(b *strings.Builder, path string) {
 		}
 	}
 	b.WriteString("  --props <json>\n      Environment: XMD_PROPS\n")
-	var rest []string
-	for _, prop := range p.schema.Properties() {
-		if p.byName(prop.Name) == nil {
-			rest = append(rest, visible(prop.Name))
-		}
-	}
-	if len(rest) > 0 {
-		fmt.Fprintf(b, "      The only way to give: %s\n", strings.Join(rest, ", "))
+	if names := p.unspoken(); len(names) > 0 {
+		fmt.Fprintf(b, "      The only way to give: %s\n", strings.Join(names, ", "))
 	}
 }
