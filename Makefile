@@ -35,9 +35,9 @@ bench: build
 	@$(GO) run ./internal/startup -runs 60 bin/xmd
 
 fuzz:
-	@for p in document expr schema journal termdown; do \
-	  for f in $$($(GO) test -list '^Fuzz' ./internal/$$p | grep '^Fuzz'); do \
+	@for p in $$($(GO) list ./internal/...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "== $$p $$f"; \
-	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) ./internal/$$p || exit 1; \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; \
 	done

@@ -392,8 +392,14 @@ func TestConformance(t *testing.T) {
 
 // TestPinned runs what we do instead where a conformance case differs: the cases
 // of pinned/ have the same form and must hold without exception.
-func TestPinned(t *testing.T) {
-	paths, err := filepath.Glob("pinned/*.txtar")
+func TestPinned(t *testing.T) { runAll(t, "pinned/*.txtar") }
+
+// TestCases runs our own cases of the language, in the same form. The part of a
+// name before the first dash is the section of the page it pins.
+func TestCases(t *testing.T) { runAll(t, "cases/*.txtar") }
+
+func runAll(t *testing.T, pattern string) {
+	paths, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
 	for _, path := range paths {

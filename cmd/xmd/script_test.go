@@ -14,6 +14,9 @@ import (
 // TestMain puts the command on the PATH as xmd: scripts and the other tests here
 // start it as a process of its own.
 func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // else each of those waits a second, with -race
+	}
 	testscript.Main(m, map[string]func(){"xmd": main})
 }
 
