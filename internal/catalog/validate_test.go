@@ -44,9 +44,9 @@ func TestWhatIsDefinitelyWrong(t *testing.T) {
 
 		{"root source", "\xff", []string{"source-invalid  doc.md:1:1"}, ""},
 		{"root frontmatter", "---\na: [\n---\n<Nothing />", []string{"frontmatter-invalid"}, ""},
-		{"root props", "---\nprops: 5\n---\n<Nothing />", []string{"props-declaration-invalid __root__", "component-unresolved Nothing doc.md:4:1"}, "props"},
-		{"root returns", "---\nreturns: 5\n---\n<Return value={1} />", []string{"returns-declaration-invalid __root__"}, "returns"},
-		{"both declarations", "---\nprops: 5\nreturns: 5\n---\n", []string{"props-declaration-invalid __root__", "returns-declaration-invalid __root__"}, ""},
+		{"root props", "---\nprops: 5\n---\n<Nothing />", []string{"props-declaration-invalid __root__ doc.md:2:1", "component-unresolved Nothing doc.md:4:1"}, "props"},
+		{"root returns", "---\nreturns: 5\n---\n<Return value={1} />", []string{"returns-declaration-invalid __root__ doc.md:2:1"}, "returns"},
+		{"both declarations", "---\nprops: 5\nreturns: 5\n---\n", []string{"props-declaration-invalid __root__ doc.md:2:1", "returns-declaration-invalid __root__ doc.md:3:1"}, ""},
 
 		{"unresolved", "a <Nothing /> b", []string{"component-unresolved Nothing doc.md:1:3"}, "no component is named Nothing"},
 		{"nearly resolved", "<Globb />", []string{"component-unresolved Globb doc.md:1:1"}, "; did you mean <Glob>?"},
@@ -54,8 +54,8 @@ func TestWhatIsDefinitelyWrong(t *testing.T) {
 		{"unreadable component", "<Locked />", []string{"component-unresolved Locked doc.md:1:1"}, "components/Locked.md"},
 		{"typescript component", "<Code />", []string{"component-unresolved Code doc.md:1:1"}, "TypeScript"},
 		{"unparseable component", "<Yaml />", []string{"frontmatter-invalid"}, ""},
-		{"component declarations", "<Broken as=\"x\" />", []string{"props-declaration-invalid Broken", "returns-declaration-invalid Broken", "component-unresolved Nothing components/Broken.md:5:1"}, "Broken"},
-		{"required without props", "<Required as=\"x\" />", []string{"props-declaration-invalid Required", "return-usage-invalid Required"}, "required"},
+		{"component declarations", "<Broken as=\"x\" />", []string{"props-declaration-invalid Broken components/Broken.md:2:1", "returns-declaration-invalid Broken components/Broken.md:3:1", "component-unresolved Nothing components/Broken.md:5:1"}, "Broken"},
+		{"required without props", "<Required as=\"x\" />", []string{"return-usage-invalid Required", "props-declaration-invalid Required components/Required.md:2:1"}, "required"},
 		{"component shape", "<Shape />", []string{"body-shape-invalid Output components/Shape.md:2:22"}, "top level"},
 
 		{"form: paired", "<Glob include={[\"a\"]} as=\"g\">x</Glob>", []string{"invocation-form-invalid Glob doc.md:1:1"}, "write <Glob … />"},

@@ -101,6 +101,9 @@ func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, e
 				a.known = append(a.known, v)
 			}
 		case a.document != "" || a.inline != nil:
+			if near := nearCommand(a.document); near != "" {
+				return nil, usage("%q is no command; did you mean %s?", a.document, near)
+			}
 			return nil, usage("%q is one argument too many: a run has one document", word)
 		default:
 			a.document = word
@@ -115,6 +118,11 @@ func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, e
 		return nil, usage("%s stands before the document; options the document declares follow it: xmd run FILE %s …", early, early)
 	}
 	return a, nil
+}
+
+// nearCommand is the command a word may have been meant to be.
+func nearCommand(word string) string {
+	return engine.Nearest(word, []string{"check", "run", "syntax", "version", "completion"})
 }
 
 // consumes reports whether a property option without = takes the next word.

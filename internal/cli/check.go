@@ -84,7 +84,7 @@ func (c *command) check(in catalog.Inputs, refs []string, props *value.Object, a
 		}
 		text, err := in.Sources.ReadSource(name)
 		if err != nil {
-			err = unreadable(name, err)
+			err = c.unreadableDocument(name, err)
 		} else {
 			c.remember(name, string(text))
 		}

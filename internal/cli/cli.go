@@ -97,7 +97,7 @@ xmd FILE is short for xmd run FILE.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       c.Version,
-		Args:          cobra.NoArgs,
+		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(c.out)
@@ -125,6 +125,14 @@ func withDefault(root *cobra.Command, args []string) []string {
 		return args
 	}
 	return append([]string{"run"}, args...)
+}
+
+// noArgs refuses words a command does not take.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%s takes no arguments, so %q has no meaning", cmd.CommandPath(), args[0])
+	}
+	return nil
 }
 
 // isTerminal reports whether a channel is a terminal.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/elicit"
@@ -51,27 +50,25 @@ func (c *command) documentHelp(cmd *cobra.Command, root *engine.Root, targets []
 	return err
 }
 
-// completeRun completes the words of xmd run: options, the document, and what the
-// document declares.
-func (c *command) completeRun(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	flags := new(runSettings).flags()
+// completeRun completes the document and the options it declares; cobra knows the
+// others.
+func (c *command) completeRun(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if !strings.HasPrefix(word, "-") {
 		return []string{"md"}, cobra.ShellCompDirectiveFilterFileExt
 	}
+	a, err := scan(args, new(runSettings).flags(), nil)
+	if err != nil || a.document == "-" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	root, _, err := c.load(cmd.Context(), a)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	var out []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && strings.HasPrefix("--"+f.Name, word) {
-			out = append(out, "--"+f.Name+"\t"+f.Usage)
-		}
-	})
-	if a, err := scan(args, flags, nil); err == nil {
-		if root, _, err := c.load(a); err == nil {
-			if declared, err := propertiesOf(root.Props()); err == nil {
-				for _, o := range declared.list {
-					if strings.HasPrefix(o.option, word) {
-						out = append(out, o.option)
-					}
-				}
+	if declared, err := propertiesOf(root.Props()); err == nil {
+		for _, o := range declared.list {
+			if strings.HasPrefix(o.option, word) {
+				out = append(out, o.option)
 			}
 		}
 	}

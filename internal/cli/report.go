@@ -61,7 +61,10 @@ func status(err error) int {
 	var props *engine.PropsError
 	var history *historyError
 	var recorded *journal.RecordedError
+	var source *document.Error
 	switch {
+	case errors.As(err, &source) && source.Code == "target-invalid":
+		return exitUsage
 	case errors.As(err, &usage), errors.As(err, &props),
 		errors.As(err, &recorded) && recorded.Name() == engine.PropsErrorName:
 		return exitUsage

@@ -133,7 +133,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	if early.help && early.document == "" && early.inline == nil {
 		return cmd.Help()
 	}
-	root, targets, err := c.load(early)
+	root, targets, err := c.load(cmd.Context(), early)
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,17 @@ func parseSettings(known []string) (*runSettings, error) {
 	if err := f.Parse(known); err != nil {
 		return nil, usage("%v", err)
 	}
+	for _, name := range []string{"journal", "replay", "output"} {
+		if option := f.Lookup(name); option.Changed && option.Value.String() == "" {
+			return nil, usage("--%s needs the name of a file, not an empty one", name)
+		}
+	}
 	s.include = defaultInclude(s.include)
 	return s, nil
 }
 
 // load reads the root a command line names and selects its target.
-func (c *command) load(a *arguments) (*engine.Root, []document.Target, error) {
+func (c *command) load(ctx context.Context, a *arguments) (*engine.Root, []document.Target, error) {
 	name, selector, targeted := "<eval>", "", false
 	var text []byte
 	var err error
@@ -179,15 +184,15 @@ func (c *command) load(a *arguments) (*engine.Root, []document.Target, error) {
 		text = []byte(*a.inline)
 	case a.document == "-":
 		name = "<stdin>"
-		if text, err = io.ReadAll(io.LimitReader(c.Stdin, document.MaxSource+1)); err != nil {
-			return nil, nil, errors.New("standard input could not be read")
+		if text, err = c.standardInput(ctx); err != nil {
+			return nil, nil, err
 		}
 	default:
 		if name, selector, targeted, err = document.SplitReference(a.document); err != nil {
 			return nil, nil, usage("%v", err)
 		}
 		if text, err = host.NewSources(c.Dir).ReadSource(name); err != nil {
-			return nil, nil, unreadable(name, err)
+			return nil, nil, c.unreadableDocument(name, err)
 		}
 	}
 	d, err := document.Parse(name, text)
@@ -217,6 +222,28 @@ func (c *command) load(a *arguments) (*engine.Root, []document.Target, error) {
 	return root, d.Targets(), nil
 }
 
+// standardInput reads the whole of it, unless the program is told to stop first.
+func (c *command) standardInput(ctx context.Context) ([]byte, error) {
+	type input struct {
+		text []byte
+		err  error
+	}
+	read := make(chan input, 1)
+	go func() { // left behind when the program ends before its input does
+		text, err := io.ReadAll(io.LimitReader(c.Stdin, document.MaxSource+1))
+		read <- input{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case in := <-read:
+		if in.err != nil {
+			return nil, errors.New("standard input could not be read")
+		}
+		return in.text, nil
+	}
+}
+
 // remember keeps a source for excerpts.
 func (c *command) remember(name, text string) {
 	if c.sources == nil {
@@ -225,12 +252,24 @@ func (c *command) remember(name, text string) {
 	c.sources[name] = strings.TrimPrefix(text, "\ufeff")
 }
 
-// unreadable says why a document cannot be read.
+// unreadableDocument is unreadable for a file that a document reference names.
+func (c *command) unreadableDocument(name string, err error) error {
+	err = unreadable(name, err)
+	switch near := nearCommand(name); {
+	case near != "":
+		return fmt.Errorf("%w; did you mean the command %s?", err, near)
+	case strings.ContainsAny(name, "#%"):
+		return fmt.Errorf("%w; in a document's path # is written %%23 and %% is written %%25", err)
+	}
+	return err
+}
+
+// unreadable says why a file cannot be read.
 func unreadable(name string, err error) error {
 	var failure *host.FileError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: there is no such file; check the path, or write literal # and %% as %%23 and %%25", name)
+		return fmt.Errorf("%s: there is no such file", name)
 	case errors.As(err, &failure):
 		return fmt.Errorf("%s cannot be read: %s", name, failure.Phrase())
 	}
@@ -273,6 +312,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if isTerminal(c.Stdin) && isTerminal(c.Stderr) {
 		form := elicit.NewTerminal(c.Stdin, c.Stderr)
 		form.Plain = c.Env["TERM"] == "dumb"
+		form.NoColor = !c.colour(c.Stderr, s.noColor)
 		o.Elicitor = interruptible{form, interrupt}
 	}
 	streamed := isTerminal(c.Stdout) && s.output == "" && !s.json && !root.ReturnsValue()
@@ -289,13 +329,18 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if err != nil && ctx.Err() != nil && res.Err == nil {
 		err = context.Cause(ctx)
 	}
+	counted := count(res.Printed, "error was", "errors were") + " printed into the document"
+	if err == nil && res.Printed > 0 && s.strict {
+		err = errors.New(counted)
+	}
+	strict := err != nil && res.Err == nil && s.strict
 	if e := c.deliver(root, res, err, s, streamed); e != nil && err == nil {
 		err = e
 	}
 	if err == nil && res.Printed > 0 && !s.quiet {
-		note(c.err, "%s printed into the document", count(res.Printed, "error was", "errors were"))
+		note(c.err, "%s", counted)
 	}
-	if err == nil && res.Printed > 0 && s.strict {
+	if strict && s.quiet {
 		return &statusError{exitFailed}
 	}
 	return err
@@ -355,9 +400,6 @@ func (c *command) body(text string) error {
 // deliver hands over the result: text, or one line of JSON for a value, to
 // standard output or a file. A run that failed leaves the file as it was.
 func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s *runSettings, streamed bool) error {
-	if s.json {
-		return c.deliverJSON(res, failed)
-	}
 	text := res.Output
 	if root.ReturnsValue() {
 		text = ""
@@ -374,12 +416,15 @@ func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s 
 		}
 	}
 	if s.output != "" && failed == nil {
-		if err := host.WriteOutput(s.output, []byte(text)); err != nil {
+		if err := host.WriteOutput(c.path(s.output), []byte(text)); err != nil {
 			return fmt.Errorf("%s cannot be written: %w", s.output, err)
 		}
-		return nil
 	}
 	switch {
+	case s.json:
+		return c.deliverJSON(res, failed)
+	case s.output != "" && failed == nil:
+		return nil
 	case streamed || text == "":
 		return nil
 	case isTerminal(c.Stdout) && !root.ReturnsValue():

@@ -16,7 +16,7 @@ func (c *command) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return c.writeJSON(value.Of("version", c.Version, "go", runtime.Version(), "os", runtime.GOOS, "arch", runtime.GOARCH))

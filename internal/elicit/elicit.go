@@ -47,6 +47,8 @@ type Terminal struct {
 	// a terminal that cannot do that (TERM=dumb) and for screen readers. Set it
 	// before the first question.
 	Plain bool
+	// NoColor keeps colours out of forms. Set it before the first question.
+	NoColor bool
 
 	in    io.Reader
 	out   io.Writer

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // form has the fields filled in on a terminal whose cursor can move.
@@ -16,7 +17,11 @@ func (t *Terminal) form(ctx context.Context, fields []*field) error {
 	form := huh.NewForm(huh.NewGroup(inputs...))
 	form.SubmitCmd, form.CancelCmd = tea.Quit, tea.Quit
 	// Signals belong to the command, which ends ctx; Ctrl-C arrives as a key.
-	program := tea.NewProgram(model{form}, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
+	options := []tea.ProgramOption{tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler()}
+	if t.NoColor {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	program := tea.NewProgram(model{form}, options...)
 	stop := context.AfterFunc(ctx, program.Quit)
 	defer stop()
 	_, err := program.Run()

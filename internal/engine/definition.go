@@ -39,11 +39,11 @@ func define(name string, d *document.Document) (*definition, error) {
 	}
 	var err error
 	if def.props, err = schema.Props(declared, required, hasRequired); err != nil {
-		return nil, declarationError("props-declaration-invalid", name, err)
+		return nil, declarationError("props", name, d, err)
 	}
 	if r, ok := front.Get("returns"); ok {
 		if def.returns, err = schema.Returns(r); err != nil {
-			return nil, declarationError("returns-declaration-invalid", name, err)
+			return nil, declarationError("returns", name, d, err)
 		}
 	}
 	def.meta = metaOf(front)
@@ -51,14 +51,19 @@ func define(name string, d *document.Document) (*definition, error) {
 	return def, nil
 }
 
-func declarationError(code, name string, err error) *Error {
-	subject := "the document's"
-	if name != RootName {
-		subject = name + "'s"
+// declarationError places an unusable declaration at its key, where the
+// frontmatter spells it at the start of a line.
+func declarationError(key, name string, d *document.Document, err error) *Error {
+	offset, line := 0, 1
+	front := d.Source[:d.BodyOffset]
+	for _, k := range []string{key, "required"} {
+		if i := strings.Index(front, "\n"+k+":"); i >= 0 {
+			offset, line = i+1, strings.Count(front[:i+1], "\n")+1
+			break
+		}
 	}
-	which, _, _ := strings.Cut(code, "-")
-	return &Error{Code: code, Component: name, Cause: err,
-		Message: fmt.Sprintf("%s %s declaration cannot be used: %v", subject, which, err)}
+	return &Error{Code: key + "-declaration-invalid", Component: name, Message: err.Error(), Cause: err,
+		Pos: document.Position{Source: d.Name, Offset: offset, Line: line, Column: 1}}
 }
 
 // metaOf reads the meta values of a frontmatter block (language 2.4).

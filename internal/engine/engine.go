@@ -243,12 +243,13 @@ func (res Result) record() *value.Object {
 
 // replayWhole answers a run whose history is complete: nothing expands.
 func (r *run) replayWhole(root *Root, recorded journal.Result) (Result, error) {
-	for _, e := range r.Journal.Events() {
-		if e.Type == "yield" && root.isRoot(e) {
-			if err := root.guard(e); err != nil {
-				return Result{}, &journal.StaleInputError{Coroutine: "root", Effect: journal.Identity{Type: "import_component", Name: RootName}, Cause: err}
-			}
-		}
+	first := r.Journal.Events()[0]
+	err := errOtherRoot
+	if first.Type == journal.TypeYield && root.isRoot(first) {
+		err = root.guard(first)
+	}
+	if err != nil {
+		return Result{}, &journal.StaleInputError{Coroutine: "root", Effect: journal.Identity{Type: "import_component", Name: RootName}, Cause: err}
 	}
 	if recorded.Status != "ok" {
 		if recorded.Error == nil {
@@ -260,7 +261,7 @@ func (r *run) replayWhole(root *Root, recorded journal.Result) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := r.reshow(); err != nil {
+	if err = r.reshow(); err != nil {
 		return res, err
 	}
 	if r.Emit != nil && res.Output != "" && !res.IsValue {

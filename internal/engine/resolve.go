@@ -146,13 +146,38 @@ func Choose(lib *Library, sources Sources, include []string, name string) (Choic
 		}
 	}
 	if e == nil {
-		return Choice{}, &UnresolvedError{name, include, Nearest(name, append(lib.Names(), Constructs()...))}
+		known := append(append(lib.Names(), Constructs()...), files(sources, include)...)
+		return Choice{}, &UnresolvedError{name, include, Nearest(name, known)}
 	}
 	return choice, nil
 }
 
 func registered(e *entry) *value.Object {
 	return value.Of("kind", "registered", "origin", e.Origin, "reserved", e.protected)
+}
+
+// files lists the components directly in the include directories, for a hint.
+// Sources that cannot list directories have none.
+func files(sources Sources, include []string) []string {
+	lister, ok := sources.(interface {
+		List(path string) ([]fs.DirEntry, error)
+	})
+	if !ok {
+		return nil
+	}
+	var names []string
+	for _, dir := range include {
+		entries, err := lister.List(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if stem, isFile := strings.CutSuffix(e.Name(), ".md"); isFile && document.DeclarableName(stem) {
+				names = append(names, stem)
+			}
+		}
+	}
+	return names
 }
 
 // An UnresolvedError is a name nothing answers to.
@@ -234,26 +259,29 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// editDistance counts the single-character edits between two words; limit or more
-// is reported as limit.
+// editDistance counts the edits between two words: a character added, dropped or
+// changed, or two neighbours exchanged. limit or more is reported as limit.
 func editDistance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit
 	}
-	row := make([]int, len(b)+1)
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], cost
+			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return min(row[len(b)], limit)
 }
