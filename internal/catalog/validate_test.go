@@ -54,8 +54,8 @@ func TestWhatIsDefinitelyWrong(t *testing.T) {
 		{"unreadable component", "<Locked />", []string{"component-unresolved Locked doc.md:1:1"}, "components/Locked.md"},
 		{"typescript component", "<Code />", []string{"component-unresolved Code doc.md:1:1"}, "TypeScript"},
 		{"unparseable component", "<Yaml />", []string{"frontmatter-invalid"}, ""},
-		{"component declarations", "<Broken as=\"x\" />", []string{"props-declaration-invalid Broken components/Broken.md:2:1", "returns-declaration-invalid Broken components/Broken.md:3:1", "component-unresolved Nothing components/Broken.md:5:1"}, "Broken"},
-		{"required without props", "<Required as=\"x\" />", []string{"return-usage-invalid Required", "props-declaration-invalid Required components/Required.md:2:1"}, "required"},
+		{"component declarations", "<Broken as=\"x\" />", []string{"props-declaration-invalid Broken components/Broken.md:2:1", "returns-declaration-invalid Broken components/Broken.md:3:1", "component-unresolved Nothing components/Broken.md:5:1"}, "props"},
+		{"required without props", "<Required as=\"x\" />", []string{"return-usage-invalid Required", "props-declaration-invalid Required components/Required.md:2:1"}, "no <Return"},
 		{"component shape", "<Shape />", []string{"body-shape-invalid Output components/Shape.md:2:22"}, "top level"},
 
 		{"form: paired", "<Glob include={[\"a\"]} as=\"g\">x</Glob>", []string{"invocation-form-invalid Glob doc.md:1:1"}, "write <Glob … />"},
