@@ -103,6 +103,17 @@ func TestComponentVectors(t *testing.T) {
 	})
 }
 
+func TestProtectedNames(t *testing.T) {
+	o := observe(t, "<Evaluate />", trial{files: memory{"Evaluate.md": "from a file", "components/Evaluate.md": "from a file"}})
+	require.NoError(t, o.err)
+	require.ErrorContains(t, o.Err, "protected")
+	require.Empty(t, o.Output)
+	require.Panics(t, func() { NewLibrary(nil, []Component{{Name: "Syntax"}}) })
+	require.Panics(t, func() { NewLibrary([]Component{{Name: "File"}}, nil) })
+	require.Panics(t, func() { NewLibrary(nil, []Component{{Name: "If"}}) })
+	require.Panics(t, func() { NewLibrary(nil, []Component{{Name: "A"}, {Name: "A"}}) })
+}
+
 func TestConstructVectors(t *testing.T) {
 	check(t, []vector{
 		{"let trims the end", `<Let as="a">  x  </Let>[{a}]`, `[  x]`, ""},

@@ -133,8 +133,11 @@ func Choose(lib *Library, sources Sources, include []string, name string) (Choic
 	if e != nil {
 		choice = Choice{Native: &e.Component, Contract: e.contract(), Protected: e.protected}
 	}
-	if choice.Protected {
+	switch {
+	case choice.Protected:
 		return choice, nil
+	case protectedName(name): // reserved also where it is not implemented
+		return Choice{}, fmt.Errorf("the name %s is protected, and this program has no implementation of it", name)
 	}
 	if sources != nil && document.DeclarableName(name) {
 		c, ok, err := find(sources, include, name)
