@@ -284,15 +284,21 @@ func (r *run) each(ctx context.Context, sc *scope, el *document.Element, out *bu
 			return err
 		}
 	}
-	if as == "" {
-		return nil
+	if as != "" {
+		r.capture(sc, as, text, out)
 	}
+	return nil
+}
+
+// capture binds text that was rendered aside. It never swallows an error: text
+// with printed errors binds nothing, and they stand where it would have
+// (language 5.7.4).
+func (r *run) capture(sc *scope, as string, text, out *buffer) {
 	if len(text.errs) > 0 {
 		out.takeErrors(text)
-		return nil
+		return
 	}
 	sc.env.bind(as, r.exprs.Ref(text.String()))
-	return nil
 }
 
 // printErrors prints what fails inside, where it fails (language 6.10).

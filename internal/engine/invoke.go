@@ -137,14 +137,9 @@ func (r *run) markdown(ctx context.Context, sc *scope, el *document.Element, def
 	if err := life.end(expand(life.ctx, inner, text)); err != nil {
 		return err
 	}
-	if as == "" {
-		return nil
+	if as != "" {
+		r.capture(sc, as, text, out)
 	}
-	if len(text.errs) > 0 {
-		out.takeErrors(text)
-		return nil
-	}
-	sc.env.bind(as, r.exprs.Ref(text.String()))
 	return nil
 }
 
