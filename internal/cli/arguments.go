@@ -74,7 +74,7 @@ func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, e
 				early = name
 			}
 			w := propsWord{option: name, value: value, hasValue: joined}
-			if !joined && a.consumes(name, args[i+1:], declared) {
+			if !joined && a.consumes(name, args[i+1:], flags, declared) {
 				var err error
 				if w.value, err = next("write " + name + "=VALUE"); err != nil {
 					return nil, err
@@ -112,12 +112,18 @@ func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, e
 	switch {
 	case a.inline != nil && a.document != "":
 		return nil, usage("both %q and --eval name a document; give one", a.document)
+	case a.inline == nil && a.document == "" && early != "" && !a.help:
+		return nil, misplacedOption(early)
 	case a.inline == nil && a.document == "" && !a.help:
 		return nil, usage("name a document: xmd run FILE, xmd run -e TEXT, or xmd run - for standard input")
 	case a.inline == nil && early != "" && !a.help:
-		return nil, usage("%s stands before the document; options the document declares follow it: xmd run FILE %s …", early, early)
+		return nil, misplacedOption(early)
 	}
 	return a, nil
+}
+
+func misplacedOption(option string) error {
+	return usage("%s stands before the document; options the document declares follow it: xmd run FILE %s …", option, option)
 }
 
 // nearCommand is the command a word may have been meant to be.
@@ -125,19 +131,23 @@ func nearCommand(word string) string {
 	return engine.Nearest(word, []string{"check", "run", "syntax", "version", "completion"})
 }
 
-// consumes reports whether a property option without = takes the next word.
-func (a *arguments) consumes(option string, rest []string, declared bindings) bool {
-	if declared != nil {
+// consumes reports whether a property option without = takes the next word. Before
+// the document is read that is a guess, which only has to find the document: a word
+// that spells an option of ours is taken to be one.
+func (a *arguments) consumes(option string, rest []string, flags *pflag.FlagSet, declared bindings) bool {
+	switch {
+	case declared != nil:
 		return declared.takesValue(option)
-	}
-	if option == "--props" || len(rest) == 0 {
+	case option == "--props" || len(rest) == 0:
 		return option == "--props"
 	}
-	if strings.HasPrefix(rest[0], "-") && rest[0] != "-" {
-		a.certain = false
-		return false
+	name, _, _ := strings.Cut(rest[0], "=")
+	if !strings.HasPrefix(name, "-") || name == "-" {
+		return true
 	}
-	return true
+	a.certain = false
+	ours := name == "--" || name == "--props" || strings.HasPrefix(name, "--props-") || lookup(flags, name) != nil
+	return !ours
 }
 
 // lookup finds one of our own options by the spelling of a word.

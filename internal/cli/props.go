@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -91,14 +92,12 @@ func (p *properties) takesValue(option string) bool {
 // (language 9.4).
 func (p *properties) collect(words []propsWord, env map[string]string) (*value.Object, error) {
 	given := make(map[string][]string)
-	aggregate := value.NewObject(0)
+	aggregate, aggregateErr := value.NewObject(0), error(nil)
 	for _, w := range words {
-		if w.option == "--props" {
-			o, err := parseAggregate(w.value)
-			if err != nil {
-				return nil, usage("--props: %v", err)
+		if w.option == "--props" { // the last one replaces earlier ones
+			if aggregate, aggregateErr = parseAggregate(w.value); aggregateErr != nil {
+				aggregateErr = usage("--props: %v", aggregateErr)
 			}
-			aggregate = o
 			continue
 		}
 		o := p.find(w.option)
@@ -121,6 +120,9 @@ func (p *properties) collect(words []propsWord, env map[string]string) (*value.O
 		}
 	}
 
+	if err := cmp.Or(aggregateErr, fallbackErr); err != nil && len(p.schema.Properties()) == 0 {
+		return nil, err
+	}
 	out := value.NewObject(0)
 	for _, prop := range p.schema.Properties() {
 		o := p.byName(prop.Name)
@@ -131,6 +133,9 @@ func (p *properties) collect(words []propsWord, env map[string]string) (*value.O
 			}
 			out.Set(prop.Name, v)
 			continue
+		}
+		if aggregateErr != nil {
+			return nil, aggregateErr
 		}
 		if v, ok := aggregate.Get(prop.Name); ok {
 			out.Set(prop.Name, v)

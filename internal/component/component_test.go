@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -90,8 +91,11 @@ func (o outcome) printed(t *testing.T, message string) {
 	require.NoError(t, o.stopped)
 	require.NoError(t, o.Err)
 	require.Equal(t, 1, o.Printed, o.Output)
-	require.Contains(t, o.Output, "<!-- ERROR: "+message+" -->")
+	require.Contains(t, failFrame.ReplaceAllString(o.Output, "$1"), "<!-- ERROR: "+message+" -->")
 }
+
+// failFrame is what surrounds the printed sentence of a Fail.
+var failFrame = regexp.MustCompile(`<Fail>: (.*?) \(main\.md:\d+:\d+\)`)
 
 // failed requires that the document stopped with a message.
 func (o outcome) failed(t *testing.T, message string) {

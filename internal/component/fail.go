@@ -26,7 +26,7 @@ func fail() engine.Component {
 			Long:        failDoc,
 		},
 		Run: func(_ context.Context, c *engine.Call) (any, error) {
-			return nil, &engine.Error{Message: c.Text("message")}
+			return nil, &engine.Error{Message: c.Text("message"), Authored: true}
 		},
 	}
 }

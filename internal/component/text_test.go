@@ -69,6 +69,7 @@ func TestFail(t *testing.T) {
 	const sentence = "The inputs did not validate; nothing was written."
 	o := run(t, `a<Fail message="`+sentence+`" /><Mark />`, world{})
 	o.failed(t, sentence)
+	require.EqualError(t, o.Err, sentence)
 	require.Equal(t, "a", o.Output)
 	require.Empty(t, o.marks)
 

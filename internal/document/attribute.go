@@ -2,6 +2,7 @@ package document
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,26 @@ func (a Attr) StaticValue(construct bool) (v any, ok bool) {
 		return nil, false
 	}
 	v, err := value.Parse(strict)
-	return v, err == nil
+	if err != nil || hasIndexName(v) {
+		return nil, false
+	}
+	return v, true
+}
+
+// hasIndexName reports whether an object in v has a member whose name is an array
+// index. JavaScript puts such members first, so their literal is left to it.
+func hasIndexName(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, hasIndexName)
+	case *value.Object:
+		for name, e := range v.All() {
+			if n, err := strconv.ParseUint(name, 10, 32); err == nil && strconv.FormatUint(n, 10) == name || hasIndexName(e) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plainNumber reads -?digits(.digits)?, where JSON would refuse leading zeros.

@@ -130,6 +130,9 @@ func levels(v any) int {
 // comments.
 func (d *Document) readYAML(block span) (any, error) {
 	text := d.Source[block.start:block.end]
+	if !strings.HasSuffix(text, "\n") { // it stands before the closing delimiter
+		text += "\n"
+	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	r := yamlReader{document: d, end: block.end, places: yamlPlaces{src: text, base: block.start, line: 1, column: 1}}
 	var root yaml.Node

@@ -28,40 +28,65 @@ func (r *run) daemon(ctx context.Context, sc *scope, b *document.Block, c chain)
 	if !c.silent {
 		cmd.Stdout, cmd.Stderr = r.Stdout, r.Stderr
 	}
-	_, err := r.background(ctx, sc, b, cmd)
-	return err
+	p, err := r.background(ctx, sc, b, cmd)
+	if err != nil {
+		return err
+	}
+	p.mustStay()
+	return nil
 }
 
-// background starts a command that the enclosing invocation owns: it is stopped
-// with it, and its own end before that is the invocation's failure. ended is
-// closed when the command has.
-func (r *run) background(ctx context.Context, sc *scope, b *document.Block, cmd host.Command) (ended <-chan struct{}, err error) {
+// A process is a background command that an invocation owns and stops when it
+// ends.
+type process struct {
+	life  *lifetime
+	mode  mode
+	block *document.Block
+	ended chan struct{} // closed when the command has; status and err are set
+	stays sync.WaitGroup
+
+	status int
+	err    error
+}
+
+// background starts a command for the enclosing invocation.
+func (r *run) background(ctx context.Context, sc *scope, b *document.Block, cmd host.Command) (*process, error) {
 	running, err := r.Host.Process.Start(context.WithoutCancel(ctx), cmd)
 	if err != nil {
 		e := fault(b, "%v", err)
 		e.Cause = err
 		return nil, e
 	}
-	life, mode := sc.life, sc.mode
-	watched := make(chan struct{})
+	p := &process{life: sc.life, mode: sc.mode, block: b, ended: make(chan struct{})}
 	go func() {
-		defer close(watched)
-		status, err := running.Wait()
-		if life.ctx.Err() != nil {
-			return
-		}
-		e := fault(b, "the background command ended early (exit %d)", status)
-		if err != nil {
-			e = fault(b, "the background command ended early: %v", err)
-		}
-		life.cancel(&earlyEnd{&failure{err: e, mode: mode}})
+		defer close(p.ended)
+		p.status, p.err = running.Wait()
 	}()
-	life.own(func() error {
+	p.life.own(func() error {
 		err := running.Stop()
-		<-watched
+		<-p.ended
+		p.stays.Wait()
 		return err
 	})
-	return watched, nil
+	return p, nil
+}
+
+// early is the failure of a command that has ended before its invocation.
+func (p *process) early() *Error {
+	if p.err != nil {
+		return fault(p.block, "the background command ended early: %v", p.err)
+	}
+	return fault(p.block, "the background command ended early (exit %d)", p.status)
+}
+
+// mustStay makes the command's end before its invocation's that one's failure.
+func (p *process) mustStay() {
+	p.stays.Go(func() {
+		<-p.ended
+		if p.life.ctx.Err() == nil {
+			p.life.fail(p.early(), p.mode)
+		}
+	})
 }
 
 // A service says where it listens in one line of its output: readyPrefix and a
@@ -98,13 +123,21 @@ func (r *run) service(ctx context.Context, sc *scope, b *document.Block, c chain
 		shown, errs = r.Stdout, r.Stderr
 	}
 	life, mode := sc.life, sc.mode
+	broken := make(chan string, 1)
 	handshake := &readiness{out: shown, port: port, token: token, ready: make(chan struct{})}
-	handshake.fail = func(reason string) {
-		life.cancel(&earlyEnd{&failure{err: fault(b, "the service %s", reason), mode: mode}})
+	handshake.fail = func(reason string, ready bool) {
+		if ready {
+			life.fail(fault(b, "the service %s", reason), mode)
+			return
+		}
+		select {
+		case broken <- reason:
+		default: // the first reason is enough
+		}
 	}
 	cmd := host.Command{Args: host.Interpreter(b.Language, r.script(sc, b)), Dir: sc.dir,
 		Env: host.EnvList(env), Stdout: handshake, Stderr: errs}
-	ended, err := r.background(ctx, sc, b, cmd)
+	p, err := r.background(ctx, sc, b, cmd)
 	if err != nil {
 		return err
 	}
@@ -116,13 +149,16 @@ func (r *run) service(ctx context.Context, sc *scope, b *document.Block, c chain
 	defer timer.Stop()
 	select {
 	case <-handshake.ready:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-ended:
-		return context.Cause(life.ctx)
+	case reason := <-broken:
+		return fault(b, "the service %s", reason)
+	case <-p.ended:
+		return p.early()
 	case <-timer.C:
 		return fault(b, "the service did not print %s{…} within %s", readyPrefix, limit)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
+	p.mustStay()
 	endpoint := r.exprs.Ref(value.Of("hostname", serviceHost, "port", float64(port)))
 	if err := sc.env.bindLive(c.binding, endpoint); err != nil {
 		return fault(b, "%v", err)
@@ -138,7 +174,7 @@ type readiness struct {
 	port  int
 	token string
 	ready chan struct{}
-	fail  func(reason string)
+	fail  func(reason string, ready bool)
 
 	mu      sync.Mutex
 	held    []byte // the beginning of the current line, while it may be a ready line
@@ -172,7 +208,7 @@ func (h *readiness) part(text []byte, ended bool) error {
 		case string(h.held[:n]) != readyPrefix[:n]:
 			text, h.held, h.passing = h.held, nil, true
 		case len(h.held) > maxReadyLine:
-			h.fail(fmt.Sprintf("printed a ready line longer than %d bytes", maxReadyLine))
+			h.fail(fmt.Sprintf("printed a ready line longer than %d bytes", maxReadyLine), h.done)
 			h.held = h.held[:len(readyPrefix)]
 			return nil
 		case !ended:
@@ -193,13 +229,13 @@ func (h *readiness) part(text []byte, ended bool) error {
 // line judges a whole ready line.
 func (h *readiness) line(line []byte) {
 	if h.done {
-		h.fail("announced itself twice")
+		h.fail("announced itself twice", true)
 		return
 	}
 	v, err := value.Parse(bytes.TrimSpace(line[len(readyPrefix):]))
 	expected := value.Of("version", readyVersion, "token", h.token, "hostname", serviceHost, "port", float64(h.port))
 	if err != nil || !value.Equal(v, expected) {
-		h.fail("announced itself with a line that is not its own: version, token, hostname and port must be those it was given")
+		h.fail("announced itself with a line that is not its own: version, token, hostname and port must be those it was given", false)
 		return
 	}
 	h.done = true

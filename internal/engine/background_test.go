@@ -40,6 +40,15 @@ func TestService(t *testing.T) {
 	}
 }
 
+// TestServiceThatNeverStarts: until a service is ready, its end is its block's own
+// failure.
+func TestServiceThatNeverStarts(t *testing.T) {
+	o := observe(t, "<PrintErrors>\n```sh service=site exec\nexit 3\n```\nafter</PrintErrors>", trial{})
+	require.NoError(t, o.err)
+	require.NoError(t, o.Err)
+	require.Equal(t, "\n<!-- ERROR: the background command ended early (exit 3) -->after", o.Output)
+}
+
 func TestServiceAnnouncesItselfOnce(t *testing.T) {
 	o := observe(t, "<Wrap>\n```sh service=site exec\n"+readyLine+"\n"+readyLine+"\nstay\n```\n```sh exec\nblock\n```\n</Wrap>", trial{})
 	require.NoError(t, o.err)
@@ -52,7 +61,7 @@ func TestReadyLineInPieces(t *testing.T) {
 	const output = "XMD\nplain XMD_SERVICE_READY:\nXMD_SERVICE_READY:{\"version\":1,\"token\":\"t\",\"hostname\":\"127.0.0.1\",\"port\":7}\ntail"
 	for size := 1; size <= len(output); size++ {
 		shown := &buffer{}
-		h := &readiness{out: shown, port: 7, token: "t", ready: make(chan struct{}), fail: func(reason string) { t.Fatal(reason) }}
+		h := &readiness{out: shown, port: 7, token: "t", ready: make(chan struct{}), fail: func(reason string, _ bool) { t.Fatal(reason) }}
 		for rest := output; rest != ""; {
 			n := min(size, len(rest))
 			_, err := h.Write([]byte(rest[:n]))

@@ -86,7 +86,15 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 	var c chain
 	for i, m := range b.Modifiers {
 		switch m.Name {
-		case "exec", "eval", "daemon", "service", "silent", "timeout", "persist", "ephemeral":
+		case "exec", "eval", "daemon", "silent", "timeout", "persist":
+		case "ephemeral":
+			if i+1 == len(b.Modifiers) || b.Modifiers[i+1].Name != "eval" {
+				return refuse("structural-usage-invalid", "ephemeral belongs directly before eval")
+			}
+		case "service":
+			if i != 0 {
+				return refuse("structural-usage-invalid", "service must be the first modifier")
+			}
 		default:
 			return refuse("structural-usage-invalid", "%q is no modifier; known are daemon, ephemeral, eval, exec, persist, service, silent and timeout", m.Word)
 		}
@@ -101,9 +109,6 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 			c.silent = true
 		case "ephemeral":
 			c.ephemeral = true
-			if i+1 == len(b.Modifiers) || b.Modifiers[i+1].Name != "eval" {
-				return refuse("structural-usage-invalid", "ephemeral belongs directly before eval")
-			}
 		case "timeout":
 			d, err := blockTimeout(m, limit)
 			if err != nil {
@@ -114,10 +119,7 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 				c.timeout, c.authored = d, m.Word
 			}
 		case "service":
-			switch {
-			case i != 0:
-				return refuse("structural-usage-invalid", "service must be the first modifier")
-			case !slices.ContainsFunc(b.Modifiers, func(m document.Modifier) bool { return m.Name == "exec" }):
+			if !slices.ContainsFunc(b.Modifiers, func(m document.Modifier) bool { return m.Name == "exec" }) {
 				return refuse("structural-usage-invalid", "service needs exec: write service=%s exec", m.Params)
 			}
 			if why := expr.BindingName(m.Params); why != "" {

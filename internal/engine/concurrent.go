@@ -122,7 +122,7 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 		return err
 	}
 	if ok {
-		return c.restore(recorded, parent.mode)
+		return c.restore(r, recorded, parent.mode)
 	}
 	life := newLifetime(ctx)
 	inner := parent.with(func(s *scope) {
@@ -155,10 +155,24 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 	return err
 }
 
-// restore takes a closed child's outcome from its record.
-func (c *spawned) restore(recorded journal.Result, mode mode) error {
+// restore takes a closed child's outcome from its record, and shows what its
+// commands had shown.
+func (c *spawned) restore(r *run, recorded journal.Result, mode mode) error {
+	var last document.Position
+	for _, e := range r.Journal.Events() {
+		if e.Type != journal.TypeYield || !journal.Encloses(c.co.ID(), e.CoroutineID) {
+			continue
+		}
+		if pos, ok, err := e.Position(); ok && err == nil {
+			last = pos
+		}
+		if err := r.reshow(e); err != nil {
+			return err
+		}
+	}
 	if recorded.Status == journal.StatusErr {
-		return &failure{err: &journal.RecordedError{Failure: *recorded.Error}, mode: mode}
+		err := &journal.RecordedError{Failure: *recorded.Error}
+		return &failure{err: &Error{Message: err.Error(), Pos: last, Cause: err}, mode: mode}
 	}
 	runs, ok := recorded.Value.([]any)
 	if !ok {

@@ -32,7 +32,7 @@ func (b *body) split() *slots {
 	b.slots = &slots{content: make(map[string][]document.Node)}
 	for _, n := range b.nodes {
 		name := ""
-		if el, ok := n.(*document.Element); ok && !IsConstruct(el.Name) {
+		if el, ok := n.(*document.Element); ok && el.Name != "Content" {
 			if s, isString, written := static(el, "slot"); written && isString {
 				name = s
 				if !slotName(s) && b.slots.invalid == nil {
@@ -69,7 +69,7 @@ func (r *run) content(ctx context.Context, sc *scope, el *document.Element, out 
 	s := sc.body.split()
 	if s.invalid != nil && !s.raised {
 		s.raised = true
-		return r.raise(sc.body.caller, out, s.invalid)
+		return r.raise(sc, out, s.invalid)
 	}
 	slot, _, _ := static(el, "slot")
 	inner := project(sc, sc.body.caller)
@@ -125,7 +125,7 @@ func (r *run) expandRegions(ctx context.Context, sc *scope, out *buffer) error {
 // settleReturn selects the value of the enclosing value body (language 6.3).
 func (r *run) settleReturn(ctx context.Context, sc *scope, el *document.Element, out *buffer) error {
 	if sc.ret == nil || sc.ret.strand != sc.strand {
-		e := at(el, "<Return> has no meaning here: it belongs in the body of a document that declares returns")
+		e := problem(el, "<Return> has no meaning here: it belongs in the body of a document that declares returns")
 		e.Code = "return-usage-invalid"
 		return r.raise(sc, out, e)
 	}
@@ -200,7 +200,7 @@ func (r *run) let(ctx context.Context, sc *scope, el *document.Element, out *buf
 	if query, _, _ := static(el, "select"); query != "" {
 		found, ok, err := selector.First(bound, query)
 		if err != nil {
-			return &failure{err: at(el, "<Let> cannot use select=%q: %v", query, err), mode: modeThrow}
+			return &failure{err: problem(el, "<Let> cannot use select=%q: %v", query, err), mode: modeThrow}
 		}
 		if ok {
 			bound = found

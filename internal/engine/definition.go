@@ -34,10 +34,10 @@ func define(name string, d *document.Document) (*definition, error) {
 	front := d.Frontmatter
 	declared, has := front.Get("props")
 	required, hasRequired := front.Get("required")
-	if !has {
-		declared = nil
-	}
 	var err error
+	if has && declared == nil {
+		return nil, declarationError("props", name, d, errors.New("the props declaration is empty; write props: {} for none, or leave it out"))
+	}
 	if def.props, err = schema.Props(declared, required, hasRequired); err != nil {
 		return nil, declarationError("props", name, d, err)
 	}
@@ -159,7 +159,7 @@ func (def *definition) checkReturn(el *document.Element) {
 
 func (def *definition) misplaced(code string, el *document.Element, rule string) {
 	def.problems = append(def.problems, &Error{Code: code, Component: el.Name, Pos: el.Pos,
-		Message: fmt.Sprintf("%s: %q", rule, preview(def.doc, el, 40))})
+		Message: fmt.Sprintf("%s: %q", rule, preview(def.doc, el, 60))})
 }
 
 // preview is the beginning of an element's source.

@@ -251,18 +251,20 @@ func (r *run) replayWhole(root *Root, recorded journal.Result) (Result, error) {
 	if err != nil {
 		return Result{}, &journal.StaleInputError{Coroutine: "root", Effect: journal.Identity{Type: "import_component", Name: RootName}, Cause: err}
 	}
-	if recorded.Status != "ok" {
-		if recorded.Error == nil {
-			return Result{}, context.Canceled
-		}
+	switch recorded.Status {
+	case journal.StatusErr:
 		return Result{}, &journal.RecordedError{Failure: *recorded.Error}
+	case journal.StatusCancelled:
+		return Result{}, errors.New("the recorded run was interrupted before it ended")
 	}
 	res, err := readRecord(recorded.Value)
 	if err != nil {
 		return Result{}, err
 	}
-	if err = r.reshow(); err != nil {
-		return res, err
+	for _, e := range r.Journal.Events() {
+		if err := r.reshow(e); err != nil {
+			return res, err
+		}
 	}
 	if r.Emit != nil && res.Output != "" && !res.IsValue {
 		if err := r.Emit(res.Output); err != nil {
@@ -272,20 +274,15 @@ func (r *run) replayWhole(root *Root, recorded journal.Result) (Result, error) {
 	return res, nil
 }
 
-// reshow prints what commands of a completed history had shown.
-func (r *run) reshow() error {
-	for _, e := range r.Journal.Events() {
-		if e.Type != "yield" || e.Result.Status != "ok" {
-			continue
-		}
-		if shown, _ := e.Description.Get(shownMember); shown != true {
-			continue
-		}
-		if err := r.showRecorded(e.Result.Value); err != nil {
-			return err
-		}
+// reshow prints what the command of a recorded event had shown, if it is one.
+func (r *run) reshow(e journal.Event) error {
+	if e.Type != journal.TypeYield || e.Result.Status != journal.StatusOk {
+		return nil
 	}
-	return nil
+	if shown, _ := e.Description.Get(shownMember); shown != true {
+		return nil
+	}
+	return r.showRecorded(e.Result.Value)
 }
 
 // readRecord reads a root close's value back.

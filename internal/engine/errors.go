@@ -20,6 +20,7 @@ type Error struct {
 	Message   string
 	Pos       document.Position // of the element or block; zero where unknown
 	ShowPos   bool              // the message ends with the position
+	Authored  bool              // the message is the author's own; printed, it names its element and place
 	Source    string            // what a failed command wrote, for the record
 	Issues    []schema.Issue
 	Cause     error

@@ -199,7 +199,7 @@ func list(words []string) string {
 // raw evaluates a prop by reference: a quoted value is its text, a braced one is
 // evaluated from the authored source (language 4.3).
 func (r *run) raw(ctx context.Context, sc *scope, el *document.Element, a document.Attr) (*expr.Ref, error) {
-	if v, ok := a.StaticValue(false); ok {
+	if v, ok := a.StaticValue(false); ok && !octal(a.Text) {
 		return r.exprs.Ref(v), nil
 	}
 	ref, err := r.exprs.Eval(ctx, a.Text, sc.env.lookup)
@@ -207,11 +207,27 @@ func (r *run) raw(ctx context.Context, sc *scope, el *document.Element, a docume
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		e := problem(el, "%s={%s} of <%s> could not be evaluated: %v", a.Name, a.Text, el.Name, err)
+		e := problem(el, "%s={%s} of <%s> could not be evaluated: %v", a.Name, authored(a.Text), el.Name, err)
 		e.Cause = err
 		return nil, e
 	}
 	return ref, nil
+}
+
+// octal reports whether a number would be read differently by JavaScript, which
+// takes a leading zero for an octal literal.
+func octal(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	return len(text) > 1 && text[0] == '0' && '0' <= text[1] && text[1] <= '9'
+}
+
+// authored is an expression as a message quotes it: whole, unless it is very long.
+func authored(text string) string {
+	const most = 300 // characters
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 // projected evaluates a prop as JSON (language 4.4.1). An undefined result is
@@ -226,7 +242,7 @@ func (r *run) projected(ctx context.Context, sc *scope, el *document.Element, a 
 	}
 	v, err := ref.JSON()
 	if err != nil {
-		e := problem(el, "%s={%s} of <%s> cannot be passed on as JSON: %v", a.Name, a.Text, el.Name, err)
+		e := problem(el, "%s={%s} of <%s> cannot be passed on as JSON: %v", a.Name, authored(a.Text), el.Name, err)
 		e.Cause = err
 		return nil, e
 	}
@@ -240,7 +256,7 @@ func bindingName(el *document.Element, prop string) (string, error) {
 	case !written:
 		return "", problem(el, "<%s> needs %s=\"name\"", el.Name, prop)
 	case !isString:
-		e := problem(el, "%s of <%s> must be a quoted name such as %s=\"result\"", prop, el.Name, prop)
+		e := problem(el, "%s of <%s> must be a quoted name such as %s=\"result\", not an expression", prop, el.Name, prop)
 		e.Code = "binding-invalid"
 		return "", e
 	}

@@ -19,31 +19,29 @@ func (r *run) invoke(ctx context.Context, sc *scope, el *document.Element, out *
 		e := problem(el, "<%s> is being expanded already: %s → %s", el.Name, strings.Join(sc.names.list(), " → "), el.Name)
 		return r.raise(sc, out, e)
 	}
-	if sc.names != nil && sc.names.depth >= maxComponents {
-		return r.raise(sc, out, problem(el, "<%s> would be component %d on this path; at most %d may nest", el.Name, maxComponents+1, maxComponents))
-	}
 	s, err := r.resolve(ctx, sc, el)
 	if err != nil {
 		return r.raiseOwn(sc, out, err)
+	}
+	if s.def != nil && sc.names != nil && sc.names.depth >= maxComponents {
+		return r.raise(sc, out, problem(el, "<%s> would be component %d on this path; at most %d may nest", el.Name, maxComponents+1, maxComponents))
 	}
 	if s.def != nil {
 		if err := s.def.structure(); err != nil {
 			return r.raise(sc, out, err)
 		}
 	}
-	var as string
-	if _, written := attr(el, "as"); written {
-		if _, isString, _ := static(el, "as"); !isString {
-			e := problem(el, "as of <%s> must be a quoted name such as as=\"result\", not an expression", el.Name)
-			e.Code = "binding-invalid"
-			return r.raise(sc, out, e)
-		}
+	_, captured := attr(el, "as")
+	if _, isString, _ := static(el, "as"); captured && !isString {
+		_, err := bindingName(el, "as")
+		return r.raise(sc, out, err)
 	}
 	props, err := r.props(ctx, sc, el, s)
 	if err != nil {
 		return r.raiseOwn(sc, out, err)
 	}
-	if _, written := attr(el, "as"); written {
+	as := ""
+	if captured {
 		if as, err = bindingName(el, "as"); err != nil {
 			return r.raise(sc, out, err)
 		}
@@ -187,6 +185,9 @@ func (r *run) native(ctx context.Context, sc *scope, el *document.Element, e *en
 	}
 	if own.Component == "" {
 		own.Component = el.Name
+	}
+	if !own.Authored && !strings.Contains(own.Message, "<"+el.Name) {
+		own.Message = "<" + el.Name + ">: " + own.Message
 	}
 	if own.Pos.IsZero() {
 		own.Pos = el.Pos

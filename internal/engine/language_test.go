@@ -95,11 +95,11 @@ func TestComponentVectors(t *testing.T) {
 		{"missing", `before <Missing /> after`, `before `, "Missing"},
 		{"missing, printed", `<PrintErrors><Missing /> q</PrintErrors>`, `<!-- ERROR: <Missing> could not be imported: no component is named Missing: no Missing.md in components, ., and the library has none --> q`, ""},
 		{"refused form", `<Only />`, ``, "write <Only>…</Only>"},
-		{"soft", `a<Soft />b`, `a<!-- ERROR: soft trouble -->b`, ""},
+		{"soft", `a<Soft />b`, `a<!-- ERROR: <Soft>: soft trouble -->b`, ""},
 		{"hard", `a<Hard />b`, `a`, "hard trouble"},
 		{"failure keeps what content rendered", `<Pass>kept <Missing /> lost</Pass>`, `kept `, "Missing"},
-		{"printed errors replace a native's text", `<PrintErrors><Pass>a <Hard /> b</Pass>c</PrintErrors>`, `<!-- ERROR: hard trouble -->c`, ""},
-		{"a capture never swallows", `<PrintErrors><Pass as="x">a <Hard /></Pass>{x}</PrintErrors>`, `<!-- ERROR: hard trouble -->{x}`, ""},
+		{"printed errors replace a native's text", `<PrintErrors><Pass>a <Hard /> b</Pass>c</PrintErrors>`, `<!-- ERROR: <Hard>: hard trouble -->c`, ""},
+		{"a capture never swallows", `<PrintErrors><Pass as="x">a <Hard /></Pass>{x}</PrintErrors>`, `<!-- ERROR: <Hard>: hard trouble -->{x}`, ""},
 	})
 }
 

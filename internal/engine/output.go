@@ -21,7 +21,11 @@ func (o *buffer) Len() int                    { return o.b.Len() }
 
 // print writes an error as the comment a document shows (language 10.1, D-6).
 func (o *buffer) print(err error) {
-	text := "<!-- ERROR: " + strings.ReplaceAll(err.Error(), "-->", "--&gt;") + " -->"
+	message := err.Error()
+	if e, ok := asError(err); ok && e.Authored {
+		message = "<" + e.Component + ">: " + message + " (" + e.Pos.String() + ")"
+	}
+	text := "<!-- ERROR: " + strings.ReplaceAll(message, "-->", "--&gt;") + " -->"
 	o.b.WriteString(text)
 	o.errs = append(o.errs, printed{text, err})
 }

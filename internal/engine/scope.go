@@ -253,6 +253,9 @@ func (l *lifetime) own(release func() error) {
 	l.undo = append(l.undo, release)
 }
 
+// fail ends the lifetime with an error of something it started.
+func (l *lifetime) fail(e *Error, mode mode) { l.cancel(&earlyEnd{&failure{err: e, mode: mode}}) }
+
 // errEnded marks the ordinary end of a lifetime.
 var errEnded = errors.New("the invocation has ended")
 

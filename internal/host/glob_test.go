@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/stretchr/testify/require"
@@ -197,6 +198,9 @@ func FuzzExpand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		if len(pattern) > 64 || len(name) > 64 || !doublestar.ValidatePattern(pattern) {
+			return
+		}
+		if !utf8.ValidString(pattern) { // patterns come from values, which are text
 			return
 		}
 		budget := MaxAlternatives

@@ -3,8 +3,10 @@ package host
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,6 +58,70 @@ func TestHTTPHead(t *testing.T) {
 	require.Equal(t, 200, response.Status)
 	require.Contains(t, response.Headers, Header{"x-seen", "HEAD"})
 	require.Empty(t, response.Body)
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A watchedBody is an endless body that notes what is done with it.
+type watchedBody struct{ reads, closes int }
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.reads++
+	return len(p), nil
+}
+
+func (b *watchedBody) Close() error {
+	b.closes++
+	return nil
+}
+
+// A body that comes with the answer to HEAD is let go unread.
+func TestHTTPHeadReadsNoBody(t *testing.T) {
+	body := &watchedBody{}
+	client := NewHTTP(nil)
+	client.transport = transport(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"X-Seen": {"yes"}}, Body: body}, nil
+	})
+	response, err := client.Do(t.Context(), Request{Method: "HEAD", URL: "http://127.0.0.1/"})
+	require.NoError(t, err)
+	require.Equal(t, Response{Status: 200, Headers: []Header{{"x-seen", "yes"}}}, response)
+	require.Equal(t, watchedBody{reads: 0, closes: 1}, *body)
+}
+
+// Every request has a connection of its own, over TLS too.
+func TestHTTPKeepsNoConnection(t *testing.T) {
+	for name, begin := range map[string]func(*httptest.Server){
+		"HTTP/1.1": (*httptest.Server).Start,
+		"HTTP/2.0": func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var connections atomic.Int32
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				io.WriteString(w, r.Proto)
+			}))
+			server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+				if state == http.StateNew {
+					connections.Add(1)
+				}
+			}
+			begin(server)
+			t.Cleanup(server.Close)
+			client := NewHTTP(nil)
+			if certificate := server.Certificate(); certificate != nil {
+				trusted := x509.NewCertPool()
+				trusted.AddCert(certificate)
+				client.transport.(*http.Transport).TLSClientConfig.RootCAs = trusted
+			}
+			for i, request := range []struct{ method, body string }{{"GET", name}, {"GET", name}, {"HEAD", ""}, {"GET", name}} {
+				response, err := client.Do(t.Context(), Request{Method: request.method, URL: server.URL})
+				require.NoError(t, err)
+				require.Equal(t, request.body, response.Body)
+				require.EqualValues(t, i+1, connections.Load())
+			}
+		})
+	}
 }
 
 func TestHTTPFollowsNoRedirect(t *testing.T) {

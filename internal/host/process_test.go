@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -48,6 +50,37 @@ func fifo(t *testing.T) (path string, r *os.File) {
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close() })
 	return path, r
+}
+
+// conversation makes a named pipe that a script can read, and opens its writing
+// end: opening either end waits for nobody.
+func conversation(t *testing.T) (path string, w *os.File) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "talk")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	w, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { w.Close() })
+	return path, w
+}
+
+// start starts a command whose group has all the time it may want. Its output is
+// read from lines, which end when everything has.
+func start(t *testing.T, ctx context.Context, c Command) (started *running, lines *bufio.Reader) {
+	t.Helper()
+	r, w := io.Pipe()
+	c.Stdout = w
+	command, err := (&Programs{grace: patience}).Start(ctx, c)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		r.Close()
+		require.NoError(t, command.Stop())
+	})
+	go func() {
+		_, _ = command.Wait()
+		w.Close()
+	}()
+	return command.(*running), bufio.NewReader(r)
 }
 
 func TestRun(t *testing.T) {
@@ -108,7 +141,6 @@ func TestRunLooksProgramsUpInItsOwnPath(t *testing.T) {
 	}{
 		{"unknown", Command{Args: []string{"no-such-program"}}, fs.ErrNotExist, `cannot start "no-such-program": no such program; install it or put its directory on PATH`},
 		{"not in this path", Command{Args: []string{"sh"}, Env: []string{"PATH=" + directory}}, fs.ErrNotExist, "no such program"},
-		{"relative path entry", Command{Args: []string{"hello"}, Dir: directory, Env: []string{"PATH=.:"}}, fs.ErrNotExist, "no such program"},
 		{"not executable", Command{Args: []string{"plain"}, Env: []string{"PATH=" + directory}}, fs.ErrPermission, "permission denied"},
 		{"a directory", Command{Args: []string{"sub"}, Env: []string{"PATH=" + directory}}, fs.ErrPermission, "permission denied"},
 		{"by path", Command{Args: []string{directory + "/plain"}}, fs.ErrPermission, "permission denied"},
@@ -129,6 +161,53 @@ func TestRunLooksProgramsUpInItsOwnPath(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A relative entry of PATH names nothing, wherever this process and the command
+// are; the absolute ones behind it still count.
+func TestRunPassesOverRelativeEntriesOfPath(t *testing.T) {
+	here := tree(t, map[string]string{"hello": "#!/bin/sh\necho here", "sub/hello": "#!/bin/sh\necho below"})
+	elsewhere := tree(t, map[string]string{"hello": "#!/bin/sh\necho elsewhere"})
+	for _, program := range []string{here + "/hello", here + "/sub/hello", elsewhere + "/hello"} {
+		require.NoError(t, os.Chmod(program, 0o755))
+	}
+	t.Chdir(here)
+	for _, relative := range []string{".", "", "sub", "./sub", "../" + filepath.Base(here)} {
+		var stdout bytes.Buffer
+		command := Command{Args: []string{"hello"}, Dir: here, Env: []string{"PATH=" + relative + ":"}, Stdout: &stdout}
+		_, err := NewProcess().Run(t.Context(), command)
+		require.ErrorIs(t, err, fs.ErrNotExist, relative)
+
+		command.Env = []string{"PATH=" + relative + ":" + elsewhere}
+		_, err = NewProcess().Run(t.Context(), command)
+		require.NoError(t, err, relative)
+		require.Equal(t, "elsewhere\n", stdout.String(), relative)
+	}
+}
+
+// What waits on the standard input of this program is not for its commands. The
+// test runs itself again, since that input has to hold something.
+func TestCommandsReadAnEmptyInput(t *testing.T) {
+	const inner = "XMD_HOST_TEST_INPUT"
+	if os.Getenv(inner) != "" {
+		var stdout bytes.Buffer
+		command := shell("cat")
+		command.Stdout = &stdout
+		_, err := NewProcess().Run(t.Context(), command)
+		require.NoError(t, err)
+		left, err := io.ReadAll(os.Stdin)
+		require.NoError(t, err)
+		fmt.Printf("read %q, left %q\n", stdout.String(), left)
+		return
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	again := exec.Command(self, "-test.run=^TestCommandsReadAnEmptyInput$")
+	again.Env = append(os.Environ(), inner+"=1", "GORACE=atexit_sleep_ms=0")
+	again.Stdin = strings.NewReader("for the run")
+	output, err := again.CombinedOutput()
+	require.NoError(t, err, string(output))
+	require.Contains(t, string(output), `read "", left "for the run"`)
 }
 
 // Output arrives while the command still runs: it waits for an answer to what it
@@ -200,6 +279,43 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
+// The whole group is asked to stop before any of it is killed: a grandchild has
+// the time to say so, beside its leader and after it.
+func TestTheWholeGroupIsAsked(t *testing.T) {
+	const grandchild = `(trap 'echo asked; exit' TERM; sleep 1000 & echo ready; wait) & `
+	told := errors.New("told to stop")
+	for _, c := range []struct {
+		name, script string
+		leaderEnds   bool
+		want         error
+	}{
+		{"with its leader", `trap : TERM; ` + grandchild + `wait; wait`, false, told},
+		{"left behind", grandchild + `read line < "$GO"`, true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, w := conversation(t)
+			command := shell(c.script)
+			command.Env = append(command.Env, "GO="+path)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			started, lines := start(t, ctx, command)
+			line, err := lines.ReadString('\n')
+			require.NoError(t, err)
+			require.Equal(t, "ready\n", line)
+			if c.leaderEnds {
+				_, err = w.WriteString("go\n")
+				require.NoError(t, err)
+				<-started.exited
+			}
+			cancel(told)
+			line, err = lines.ReadString('\n')
+			require.NoError(t, err, "not everybody was asked")
+			require.Equal(t, "asked\n", line)
+			_, err = started.Wait()
+			require.Equal(t, c.want, err)
+		})
+	}
+}
+
 // A command has ended when its process has; what it left behind is ended too.
 func TestRunEndsWhatIsLeftBehind(t *testing.T) {
 	for _, c := range []struct{ name, script string }{
@@ -222,14 +338,25 @@ func TestRunEndsWhatIsLeftBehind(t *testing.T) {
 	}
 }
 
-// Output that a helper process is still writing when the command exits is kept.
+// Output that a helper process is still writing when the command has ended is
+// kept, and nobody asks the helper to stop meanwhile.
 func TestRunWaitsForTheRestOfTheOutput(t *testing.T) {
-	var stdout bytes.Buffer
-	command := shell(`exec > >(while read line; do echo "seen $line"; done); echo one; echo two`)
-	command.Stdout = &stdout
-	_, err := NewProcess().Run(t.Context(), command)
+	path, w := conversation(t)
+	command := shell(`cat < "$TALK" & exit 7`)
+	command.Env = append(command.Env, "TALK="+path)
+	started, lines := start(t, t.Context(), command)
+	<-started.exited
+	for range 50 {
+		_, err := w.WriteString("more\n")
+		require.NoError(t, err)
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err, "the helper was stopped")
+		require.Equal(t, "more\n", line)
+	}
+	require.NoError(t, w.Close())
+	status, err := started.Wait()
 	require.NoError(t, err)
-	require.Equal(t, "seen one\nseen two\n", stdout.String())
+	require.Equal(t, 7, status)
 }
 
 type brokenWriter struct{}

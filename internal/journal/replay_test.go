@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -118,4 +119,32 @@ func TestDeepAndWideHistoriesAreIndexed(t *testing.T) {
 	var diverged *DivergenceError
 	require.ErrorAs(t, err, &diverged)
 	require.Equal(t, EarlyReturn, diverged.Kind)
+}
+
+// However fast a child is restored, its recorded cancellation is no answer
+// before its parent cancels.
+func TestARecordedCancellationWaitsForTheParent(t *testing.T) { // R7
+	history := Event{Type: TypeClose, CoroutineID: "root.0", Result: Cancelled()}
+	synctest.Test(t, func(t *testing.T) {
+		child := mustOpen(t, NewMemory(history), Options{}).Root().Child()
+		stopped := errors.New("a sibling failed")
+		ctx, cancel := context.WithCancelCause(ctx)
+		answers := make(chan error, 1)
+		var result Result
+		restore := func() {
+			r, ok, err := child.Restore(ctx)
+			if ok {
+				result = r
+			}
+			answers <- err
+		}
+		go restore()
+		synctest.Wait()
+		require.Empty(t, answers, "nobody has cancelled it")
+		cancel(stopped)
+		require.Equal(t, stopped, <-answers)
+		require.Equal(t, Cancelled(), result)
+		restore()
+		require.Equal(t, stopped, <-answers, "an end that has come is not waited for")
+	})
 }
