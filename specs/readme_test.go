@@ -3,6 +3,7 @@ package specs
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,6 +26,24 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	source := `The sum is <Let as="n" value={one + 1} />{n}.`
 	shown := strings.Replace(show(t.TempDir(), "run", "-e", source), "The sum is ", "The sum is \n", 1)
 	require.Contains(t, string(page), "$ xmd run -e '"+source+"'\n"+shown+"\n```")
+}
+
+// TestExamplesRun: every example is valid and does what its description says.
+func TestExamplesRun(t *testing.T) {
+	run := func(args ...string) string {
+		cmd := exec.Command(binary, args...)
+		cmd.Dir = "../examples"
+		out, err := cmd.Output()
+		require.NoError(t, err, "%v", args)
+		return string(out)
+	}
+	documents, err := filepath.Glob("../examples/*.md")
+	require.NoError(t, err)
+	for _, path := range documents {
+		require.Contains(t, run("check", filepath.Base(path)), "valid")
+	}
+	require.Regexp(t, `(?s)- first: \s*the slow command.*- second: \s*the quick command`, run("parallel.md"))
+	require.Equal(t, "{\"words\":4,\"longest\":\"quick\"}\n", run("value.md", "--props-text", "a quick brown fox"))
 }
 
 // TestReadmeMakefileRunsTheTour: the first command of the README runs what it shows.
