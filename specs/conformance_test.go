@@ -21,6 +21,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
+
+	_ "github.com/executable-markdown/xmd/internal/cli" // a change of the command makes a cached result stale
 )
 
 // binary is the built command.

@@ -170,3 +170,42 @@ func TestCheckedFailureEndsExecutableWork(t *testing.T) {
 	require.ErrorContains(t, o.Err, "exit 2")
 	require.Equal(t, []string{"exit 2"}, o.calls)
 }
+
+// TestDurabilityErrorsAreNeverPrinted: no printing region, soft component or
+// capture makes text of a history that broke.
+func TestDurabilityErrorsAreNeverPrinted(t *testing.T) {
+	for _, source := range []string{
+		`<PrintErrors>a <Touch name="x" /> b</PrintErrors>`,
+		`<PrintErrors><Soft><Touch name="x" /></Soft></PrintErrors>`,
+		`<PrintErrors><Let as="v"><Touch name="x" /></Let></PrintErrors>`,
+		`<PrintErrors><Loop max={2}>l</Loop></PrintErrors>`,
+	} {
+		stream := &failing{journal.NewMemory(), 1} // the root import only
+		o := observe(t, source, trial{stream: stream})
+		require.ErrorIs(t, o.err, errDisk, source)
+		require.NotContains(t, o.Output, "ERROR")
+		require.Zero(t, o.Printed)
+	}
+}
+
+// TestResourcesAreReleasedInReverse: what was acquired last goes first, and every
+// release runs whatever became of the others.
+func TestResourcesAreReleasedInReverse(t *testing.T) {
+	var released []string
+	hold := Component{Name: "Hold", Origin: "test", Forms: Both, Props: `{"name":{"type":"string"}}`,
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			release := func(place string) func() error {
+				return func() error {
+					released = append(released, place+" "+c.Text("name"))
+					return errors.New(place + " " + c.Text("name") + " is stuck")
+				}
+			}
+			c.Keep(release("kept"))
+			c.Own(release("own"))
+			return c.Content(ctx)
+		}}
+	o := observe(t, `<Wrap><Hold name="a"><Hold name="b" /></Hold></Wrap><Hold name="c" />`, trial{library: []Component{hold}})
+	require.NoError(t, o.err)
+	require.Equal(t, []string{"own b", "kept b", "own a", "kept a"}, released, "the first failure of a release ends the document")
+	require.ErrorContains(t, o.Err, "own b is stuck")
+}

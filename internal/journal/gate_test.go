@@ -247,6 +247,15 @@ func (panicking) Detect(data []byte) ([]veles.Secret, []int) {
 	panic(string(data))
 }
 
+func TestAGateIsPreparedAtItsFirstRecord(t *testing.T) {
+	g := NewGate("a known secret")
+	require.Empty(t, g.detectors)
+	require.Zero(t, g.key)
+	require.NoError(t, g.Check(recordOf(t, "clean")))
+	require.NotEmpty(t, g.detectors)
+	require.NotZero(t, g.key)
+}
+
 func TestAScanThatFailsRefuses(t *testing.T) {
 	g := &Gate{detectors: []detector{{"broken", panicking{}}}}
 	err := g.Check(recordOf(t, "harmless"))
