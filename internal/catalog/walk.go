@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/engine"
 )
 
 // Bounds of the search for component files. Reaching one fails the request.
@@ -33,7 +35,7 @@ func candidates(in Inputs) ([]string, error) {
 			return nil, err
 		}
 	}
-	return w.names, nil
+	return slices.DeleteFunc(w.names, engine.ProtectedName), nil // no file answers to these
 }
 
 type walk struct {

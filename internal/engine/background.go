@@ -44,6 +44,7 @@ type process struct {
 	block *document.Block
 	ended chan struct{} // closed when the command has; status and err are set
 	stays sync.WaitGroup
+	stop  func() error
 
 	status int
 	err    error
@@ -57,18 +58,26 @@ func (r *run) background(ctx context.Context, sc *scope, b *document.Block, cmd 
 		e.Cause = err
 		return nil, e
 	}
-	p := &process{life: sc.life, mode: sc.mode, block: b, ended: make(chan struct{})}
+	p := &process{life: sc.life, mode: sc.mode, block: b, ended: make(chan struct{}), stop: running.Stop}
 	go func() {
 		defer close(p.ended)
 		p.status, p.err = running.Wait()
 	}()
 	p.life.own(func() error {
-		err := running.Stop()
+		err := p.stop()
 		<-p.ended
 		p.stays.Wait()
 		return err
 	})
 	return p, nil
+}
+
+// abandon stops the command because of e.
+func (p *process) abandon(e *Error) error {
+	if err := p.stop(); err != nil {
+		return err
+	}
+	return e
 }
 
 // early is the failure of a command that has ended before its invocation.
@@ -149,16 +158,16 @@ func (r *run) service(ctx context.Context, sc *scope, b *document.Block, c chain
 	defer timer.Stop()
 	select {
 	case <-handshake.ready:
+		p.mustStay()
 	case reason := <-broken:
-		return fault(b, "the service %s", reason)
+		return p.abandon(fault(b, "the service %s", reason))
 	case <-p.ended:
 		return p.early()
 	case <-timer.C:
-		return fault(b, "the service did not print %s{…} within %s", readyPrefix, limit)
+		return p.abandon(fault(b, "the service did not print %s{…} within %s", readyPrefix, limit))
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	p.mustStay()
 	endpoint := r.exprs.Ref(value.Of("hostname", serviceHost, "port", float64(port)))
 	if err := sc.env.bindLive(c.binding, endpoint); err != nil {
 		return fault(b, "%v", err)

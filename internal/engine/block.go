@@ -22,8 +22,8 @@ type checkedFailure struct{ status int }
 
 func (e *checkedFailure) Error() string { return fmt.Sprintf("exit %d", e.status) }
 
-// shownMember marks the record of a command whose output went to the run's own
-// channels, so that a replay can show it again.
+// shownMember lists the channels of a command that went to the run's own, so that a
+// replay can show them again.
 const shownMember = "executablemd.shown"
 
 // A chain is what the words of an info string ask for (language 1.10.3).
@@ -174,8 +174,8 @@ func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain, o
 	keep := r.Retain || b.Binding != "" || sc.collect
 
 	members := []journal.Member{{Name: "command", Value: stringList(args)}}
-	if show {
-		members = append(members, journal.Member{Name: shownMember, Value: true})
+	if showErr {
+		members = append(members, journal.Member{Name: shownMember, Value: stringList(channels(show))})
 	}
 	live := false
 	v, err := r.perform(ctx, sc, b.Pos, b.Binding, Effect{
@@ -248,13 +248,9 @@ func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, s
 		return nil
 	case sc.collect && !c.silent:
 		out.WriteString(stdout)
-		if !live {
-			if _, err := io.WriteString(r.Stderr, stderr); err != nil {
-				return err
-			}
-		}
-	case show && !live:
-		if err := r.showRecorded(v); err != nil {
+	}
+	if !live && !c.silent {
+		if err := r.showRecorded(v, channels(show)); err != nil {
 			return err
 		}
 	}
@@ -269,16 +265,29 @@ func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, s
 	return e
 }
 
-// showRecorded prints what a recorded command had printed.
-func (r *run) showRecorded(v any) error {
-	o, _ := v.(*value.Object)
-	text, _ := o.String("stdout")
-	if _, err := io.WriteString(r.Stdout, text); err != nil {
-		return err
+// channels names the channels a command shows: both, or what is left when its
+// standard output is collected.
+func channels(stdout bool) []string {
+	if stdout {
+		return []string{"stdout", "stderr"}
 	}
-	text, _ = o.String("stderr")
-	_, err := io.WriteString(r.Stderr, text)
-	return err
+	return []string{"stderr"}
+}
+
+// showRecorded prints what a recorded command had shown.
+func (r *run) showRecorded(v any, channels []string) error {
+	o, _ := v.(*value.Object)
+	for _, name := range channels {
+		to := r.Stdout
+		if name == "stderr" {
+			to = r.Stderr
+		}
+		text, _ := o.String(name)
+		if _, err := io.WriteString(to, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // kept collects a channel's bytes when they are to be retained.

@@ -135,8 +135,8 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 	switch {
 	case err == nil:
 		runs := []any{}
-		if c.text.Len() > 0 {
-			runs = append(runs, value.Of("text", c.text.String(), "exact", false))
+		for _, text := range c.text.runs() {
+			runs = append(runs, value.Of("text", text, "exact", false))
 		}
 		return c.co.Close(ctx, journal.Ok(runs))
 	case journal.IsDurability(err):
@@ -159,6 +159,7 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 // commands had shown.
 func (c *spawned) restore(r *run, recorded journal.Result, mode mode) error {
 	var last document.Position
+	component := ""
 	for _, e := range r.Journal.Events() {
 		if e.Type != journal.TypeYield || !journal.Encloses(c.co.ID(), e.CoroutineID) {
 			continue
@@ -166,13 +167,18 @@ func (c *spawned) restore(r *run, recorded journal.Result, mode mode) error {
 		if pos, ok, err := e.Position(); ok && err == nil {
 			last = pos
 		}
+		component, _ = e.Description.String("name")
 		if err := r.reshow(e); err != nil {
 			return err
 		}
 	}
 	if recorded.Status == journal.StatusErr {
 		err := &journal.RecordedError{Failure: *recorded.Error}
-		return &failure{err: &Error{Message: err.Error(), Pos: last, Cause: err}, mode: mode}
+		e := &Error{Message: err.Error(), Pos: last, Cause: err}
+		if recorded.Error.Name == authoredName { // the last effect was to import what raised it
+			e.Authored, e.Component = true, component
+		}
+		return &failure{err: e, mode: mode}
 	}
 	runs, ok := recorded.Value.([]any)
 	if !ok {
@@ -185,7 +191,7 @@ func (c *spawned) restore(r *run, recorded journal.Result, mode mode) error {
 		if _, isBool := exact.(bool); !ok || !isBool || o.Len() != 2 {
 			return malformed("close", c.co.ID(), "its value is not a list of text runs")
 		}
-		c.text.WriteString(text)
+		c.text.restore(text)
 	}
 	return nil
 }

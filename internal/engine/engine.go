@@ -229,7 +229,7 @@ func (res Result) record() *value.Object {
 		}
 		return o
 	}
-	failure := value.Of("name", errorName(res.Err), "message", res.Err.Error())
+	failure := value.Of("name", journal.Err(res.Err).Error.Name, "message", res.Err.Error())
 	segment := value.Of("message", res.Err.Error())
 	if e, ok := asError(res.Err); ok && e.Source != "" {
 		segment.Set("source", e.Source)
@@ -279,10 +279,15 @@ func (r *run) reshow(e journal.Event) error {
 	if e.Type != journal.TypeYield || e.Result.Status != journal.StatusOk {
 		return nil
 	}
-	if shown, _ := e.Description.Get(shownMember); shown != true {
-		return nil
+	shown, _ := e.Description.Get(shownMember)
+	list, _ := shown.([]any)
+	var channels []string
+	for _, v := range list {
+		if name, ok := v.(string); ok {
+			channels = append(channels, name)
+		}
 	}
-	return r.showRecorded(e.Result.Value)
+	return r.showRecorded(e.Result.Value, channels)
 }
 
 // readRecord reads a root close's value back.

@@ -36,6 +36,19 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
+// Name is the kind of the error in a record.
+func (e *Error) Name() string {
+	switch {
+	case e.Authored:
+		return authoredName
+	case errors.As(e.Cause, new(*checkedFailure)):
+		return "CommandError"
+	}
+	return "DocumentError"
+}
+
+const authoredName = "AuthoredError"
+
 // problem makes an error about an element.
 func problem(el *document.Element, format string, args ...any) *Error {
 	return &Error{Component: el.Name, Message: fmt.Sprintf(format, args...), Pos: el.Pos}
@@ -146,15 +159,6 @@ func asError(err error) (*Error, bool) {
 	var e *Error
 	ok := errors.As(err, &e)
 	return e, ok
-}
-
-// errorName is the kind of an error in a record.
-func errorName(err error) string {
-	var checked *checkedFailure
-	if errors.As(err, &checked) {
-		return "CommandError"
-	}
-	return "DocumentError"
 }
 
 // raise gives an error to the place it was made at: the mode there decides

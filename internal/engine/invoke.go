@@ -159,8 +159,7 @@ func (r *run) native(ctx context.Context, sc *scope, el *document.Element, e *en
 	}
 	if content, ok := err.(*ContentError); ok {
 		for i, text := range content.texts {
-			out.WriteString(text)
-			out.errs = append(out.errs, printed{text, content.Errors[i]})
+			out.put(text, content.Errors[i])
 		}
 		return nil
 	}

@@ -145,6 +145,39 @@ func TestConstructVectors(t *testing.T) {
 	})
 }
 
+// TestCommandOutput: what a command prints goes to the run's channel, or into the
+// text of a Let where the command stands.
+func TestCommandOutput(t *testing.T) {
+	for _, v := range []struct{ name, source, output, stdout, stderr string }{
+		{"live", "a\n```sh exec\nsay x\nwarn y\n```\nb", "a\nb", "x\n", "y\n"},
+		{"silent", "a\n```sh silent exec\nsay x\nwarn y\n```\nb", "a\nb", "", ""},
+		{"words after the terminal have no effect", "```sh exec silent\nsay x\n```\n", "", "x\n", ""},
+		{"collected in place", "<Let as=\"t\">a\n```sh exec\nsay x\nwarn y\n```\nb</Let>{t}", "a\nx\nb", "", "y\n"},
+		{"collected through a component", "<Let as=\"t\"><Wrap>a\n```sh exec\nsay x\n```\nb</Wrap></Let>{t}", "r a\nx\nb", "", ""},
+		{"collected through a native component", "<Let as=\"t\"><Pass>a\n```sh exec\nsay x\n```\nb</Pass></Let>{t}", "a\nx\nb", "", ""},
+		{"not collected by as", "<Wrap as=\"t\">a\n```sh exec\nsay x\n```\nb</Wrap>{t}", "r a\nb", "x\n", ""},
+		{"not collected by each", "<Each in={[1]} let=\"i\" as=\"t\">a\n```sh exec\nsay x\n```\nb</Each>{t}", "a\nb", "x\n", ""},
+		{"bound", "```sh exec as=\"t\"\nsay x\nwarn y\nexit 3\n```\n{t.exitCode}{t.stdout}{t.stderr}", "3x\ny\n", "", ""},
+		{"bound inside a let", "<Let as=\"x\">\n```sh exec as=\"t\"\nsay x\nwarn y\n```\n{t.stdout}{t.stderr}</Let>{x}", "\nx\ny", "", ""},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			o := observe(t, v.source, trial{})
+			require.NoError(t, o.err)
+			require.NoError(t, o.Err)
+			require.Equal(t, v.output, o.Output)
+			require.Equal(t, v.stdout, o.stdout)
+			require.Equal(t, v.stderr, o.stderr)
+			for cut := range len(o.events) + 1 {
+				again := observe(t, v.source, trial{events: o.events[:cut]})
+				require.NoError(t, again.err)
+				require.Equal(t, o.Output, again.Output)
+				require.Equal(t, v.stdout, again.stdout, "shown again from %d events", cut)
+				require.Equal(t, v.stderr, again.stderr, "shown again from %d events", cut)
+			}
+		})
+	}
+}
+
 func TestErrorModes(t *testing.T) {
 	const region = "---\nx: 1\n---\n<Output>a <Missing /> b</Output>"
 	files := memory{"Region.md": region, "Doc.md": "<Missing /><Output>o</Output>", "Inner.md": "i <Missing /> j",

@@ -64,9 +64,9 @@ type entry struct {
 	contract  func() Contract
 }
 
-// protectedName reports whether no file and no default may supply a name
+// ProtectedName reports whether no file and no default may supply a name
 // (language 5.2.1).
-func protectedName(name string) bool { return name == "Syntax" || name == "Evaluate" }
+func ProtectedName(name string) bool { return name == "Syntax" || name == "Evaluate" }
 
 // NewLibrary builds a library. Two components of one name, a name that is a
 // construct's, or a default with a protected name is a mistake in the program and
@@ -74,7 +74,7 @@ func protectedName(name string) bool { return name == "Syntax" || name == "Evalu
 func NewLibrary(protected, defaults []Component) *Library {
 	l := &Library{components: make(map[string]*entry, len(protected)+len(defaults))}
 	add := func(c Component, isProtected bool) {
-		if l.components[c.Name] != nil || IsConstruct(c.Name) || protectedName(c.Name) != isProtected {
+		if l.components[c.Name] != nil || IsConstruct(c.Name) || ProtectedName(c.Name) != isProtected {
 			panic("engine: two claims on the name " + c.Name)
 		}
 		e := &entry{Component: c, protected: isProtected}

@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A buffer collects what nodes render, and which errors were printed into it.
 type buffer struct {
@@ -12,7 +15,14 @@ type buffer struct {
 type printed struct {
 	text string
 	err  error
+	at   int // offset in the buffer
 }
+
+// The comment a printed error is.
+const (
+	printedOpen  = "<!-- ERROR: "
+	printedClose = " -->"
+)
 
 func (o *buffer) WriteString(s string)        { o.b.WriteString(s) }
 func (o *buffer) Write(p []byte) (int, error) { return o.b.Write(p) }
@@ -25,24 +35,51 @@ func (o *buffer) print(err error) {
 	if e, ok := asError(err); ok && e.Authored {
 		message = "<" + e.Component + ">: " + message + " (" + e.Pos.String() + ")"
 	}
-	text := "<!-- ERROR: " + strings.ReplaceAll(message, "-->", "--&gt;") + " -->"
+	o.put(printedOpen+strings.ReplaceAll(message, "-->", "--&gt;")+printedClose, err)
+}
+
+// put writes the text of a printed error.
+func (o *buffer) put(text string, err error) {
+	o.errs = append(o.errs, printed{text, err, o.b.Len()})
 	o.b.WriteString(text)
-	o.errs = append(o.errs, printed{text, err})
 }
 
 // take appends everything another buffer holds.
 func (o *buffer) take(other *buffer) {
+	for _, p := range other.errs {
+		o.errs = append(o.errs, printed{p.text, p.err, o.b.Len() + p.at})
+	}
 	o.b.WriteString(other.b.String())
-	o.errs = append(o.errs, other.errs...)
+}
+
+// runs is the text in pieces, each printed error one of its own.
+func (o *buffer) runs() []string {
+	var out []string
+	text, done := o.b.String(), 0
+	for _, p := range o.errs {
+		out = append(out, text[done:p.at], p.text)
+		done = p.at + len(p.text)
+	}
+	out = append(out, text[done:])
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// restore adds one of the pieces that runs made.
+func (o *buffer) restore(text string) {
+	message, opened := strings.CutPrefix(text, printedOpen)
+	if message, closed := strings.CutSuffix(message, printedClose); opened && closed {
+		o.put(text, &Error{Message: message})
+		return
+	}
+	o.b.WriteString(text)
 }
 
 // takeErrors appends only the printed errors another buffer holds: what a capture
 // leaves behind when it refuses its text (language 5.7.4).
 func (o *buffer) takeErrors(other *buffer) {
 	for _, p := range other.errs {
-		o.b.WriteString(p.text)
+		o.put(p.text, p.err)
 	}
-	o.errs = append(o.errs, other.errs...)
 }
 
 // contentError makes the failure of a content request from printed errors.

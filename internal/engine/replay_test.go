@@ -209,3 +209,35 @@ func TestResourcesAreReleasedInReverse(t *testing.T) {
 	require.Equal(t, []string{"own b", "kept b", "own a", "kept a"}, released, "the first failure of a release ends the document")
 	require.ErrorContains(t, o.Err, "own b is stuck")
 }
+
+// TestReplayOfSpawns: whatever part of its children's history is there, a replay
+// shows, prints and fails as the run did.
+func TestReplayOfSpawns(t *testing.T) {
+	for name, source := range map[string]string{
+		"shown":            "<All><Spawn>\n```sh exec\nsay one\nwarn two\n```\n</Spawn><Spawn>b</Spawn></All>c",
+		"a failed command": "<PrintErrors>a</PrintErrors><All><Spawn>\n```sh exec\nexit 2\n```\n</Spawn><Spawn>b</Spawn></All>",
+		"a printed fail":   "<PrintErrors><Pass><Region /></Pass></PrintErrors>",
+		"printed in place": "<PrintErrors><All><Spawn><Stop /></Spawn><Spawn>b</Spawn></All></PrintErrors>",
+	} {
+		stop := Component{Name: "Stop", Origin: "test", Forms: SelfClosing, Run: func(context.Context, *Call) (any, error) {
+			return nil, &Error{Message: "boo", Authored: true}
+		}}
+		tr := trial{library: []Component{stop}, files: memory{"Region.md": "<Output><All><Spawn><Stop /></Spawn><Spawn>b</Spawn></All></Output>"}}
+		golden := observe(t, source, tr)
+		require.NoError(t, golden.err, name)
+		for cut := range len(golden.events) + 1 {
+			tr.events = golden.events[:cut]
+			again := observe(t, source, tr)
+			require.NoError(t, again.err, "%s from %d events", name, cut)
+			require.Equal(t, golden.Output, again.Output, "%s from %d events", name, cut)
+			require.Equal(t, golden.stdout+golden.stderr, again.stdout+again.stderr, "%s from %d events", name, cut)
+			require.Equal(t, golden.Printed, again.Printed)
+			if golden.Err == nil {
+				require.NoError(t, again.Err)
+				continue
+			}
+			require.EqualError(t, again.Err, golden.Err.Error(), "%s from %d events", name, cut)
+			require.Equal(t, PositionOf(golden.Err), PositionOf(again.Err), "%s from %d events", name, cut)
+		}
+	}
+}

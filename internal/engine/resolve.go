@@ -136,7 +136,7 @@ func Choose(lib *Library, sources Sources, include []string, name string) (Choic
 	switch {
 	case choice.Protected:
 		return choice, nil
-	case protectedName(name): // reserved also where it is not implemented
+	case ProtectedName(name): // reserved also where it is not implemented
 		return Choice{}, fmt.Errorf("the name %s is protected, and this program has no implementation of it", name)
 	}
 	if sources != nil && document.DeclarableName(name) {

@@ -102,8 +102,8 @@ func (e *env) lookupLive(name string) (*expr.Ref, bool) {
 	return e.lookup(name)
 }
 
-// bindLive publishes a live binding. A name has one meaning: the error is a
-// collision with an ordinary or live binding of the same frame.
+// bindLive publishes a live binding, in the place of an earlier one of the name.
+// The error is a collision with an ordinary binding.
 func (e *env) bindLive(name string, v *expr.Ref) error {
 	f := e.frames[0]
 	if _, taken := f.vars[name]; taken {
