@@ -130,10 +130,11 @@ func levels(v any) int {
 // comments.
 func (d *Document) readYAML(block span) (any, error) {
 	text := d.Source[block.start:block.end]
-	if !strings.HasSuffix(text, "\n") { // it stands before the closing delimiter
-		text += "\n"
+	input := text
+	if !strings.HasSuffix(input, "\n") { // it stands before the closing delimiter
+		input += "\n"
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(text))
+	decoder := yaml.NewDecoder(strings.NewReader(input))
 	r := yamlReader{document: d, end: block.end, places: yamlPlaces{src: text, base: block.start, line: 1, column: 1}}
 	var root yaml.Node
 	switch err := decoder.Decode(&root); {
@@ -177,7 +178,7 @@ func (r *yamlReader) syntaxError(err error) *Error {
 		}
 	}
 	r.places.rewind()
-	at := r.places.offset(line, 1)
+	at := min(r.places.offset(line, 1), r.end)
 	for at < r.end && (r.document.Source[at] == ' ' || r.document.Source[at] == '\t') {
 		at++
 	}

@@ -41,7 +41,7 @@ func (r *run) block(ctx context.Context, sc *scope, b *document.Block, out *buff
 	if err := sc.stopped(ctx); err != nil {
 		return err
 	}
-	if err := r.ledger.failure(); err != nil {
+	if err := r.ledger.failure(); err != nil && !sc.strand.co.Replaying() {
 		return &failure{err: err, mode: modeThrow}
 	}
 	c, err := composeChain(b, sc.limit)
@@ -132,6 +132,9 @@ func composeChain(b *document.Block, limit time.Duration) (chain, error) {
 	}
 	if c.terminal == "" {
 		return refuse("structural-usage-invalid", "it has no exec, eval, daemon or service")
+	}
+	if c.timeout > 0 && (c.terminal == "daemon" || c.terminal == "service") {
+		return refuse("structural-usage-invalid", "timeout bounds a block that ends; a %s lives as long as its invocation", c.terminal)
 	}
 	if lang := strings.ToLower(b.Language); c.terminal == "eval" && lang != "js" && lang != "javascript" {
 		return refuse("structural-usage-invalid", "eval takes js only; run %s with exec", b.Language)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/executable-markdown/xmd/internal/document"
@@ -19,7 +20,7 @@ func (r *run) all(ctx context.Context, sc *scope, el *document.Element, out *buf
 	}
 	children := make([]*spawned, len(spawns))
 	for i, s := range spawns { // ids in source order, before any child starts
-		children[i] = &spawned{el: s, ordinal: i, co: sc.strand.co.Child(), env: sc.env.snapshot()}
+		children[i] = &spawned{el: s, ordinal: i, co: sc.strand.co.Child(), env: sc.env.snapshot(), body: sc.body.forked()}
 	}
 	scope, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -28,9 +29,9 @@ func (r *run) all(ctx context.Context, sc *scope, el *document.Element, out *buf
 	var first error
 	for _, c := range children {
 		wait.Go(func() {
-			if err := c.run(scope, r, sc); err != nil {
+			if c.err = c.run(scope, r, sc); c.err != nil {
 				once.Do(func() {
-					first = err
+					first = c.err
 					cancel(errSiblingFailed)
 				})
 			}
@@ -41,12 +42,26 @@ func (r *run) all(ctx context.Context, sc *scope, el *document.Element, out *buf
 		return context.Cause(ctx)
 	}
 	if first != nil {
-		return first
+		return earliest(children, first)
 	}
 	for _, c := range children {
 		out.take(c.text)
 	}
 	return nil
+}
+
+// earliest is the failure that the history says came first; where it says nothing,
+// the one that did.
+func earliest(children []*spawned, first error) error {
+	place := -1
+	for _, c := range children {
+		var f *failure
+		at, closed := c.ended()
+		if closed && errors.As(c.err, &f) && (place < 0 || at < place) {
+			place, first = at, c.err
+		}
+	}
+	return first
 }
 
 var errSiblingFailed = errors.New("another <Spawn> failed")
@@ -112,8 +127,13 @@ type spawned struct {
 	ordinal int
 	co      *journal.Coroutine
 	env     *env
+	body    *body
 	text    *buffer
+	err     error
 }
+
+// ended is the place of the child's recorded close, when it was there before.
+func (c *spawned) ended() (place int, ok bool) { return c.co.Ended() }
 
 func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 	c.text = &buffer{}
@@ -126,7 +146,7 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 	}
 	life := newLifetime(ctx)
 	inner := parent.with(func(s *scope) {
-		s.env, s.loop, s.ret = c.env, nil, nil
+		s.env, s.body, s.loop, s.ret = c.env, c.body, nil, nil
 		s.strand = &strand{co: c.co}
 		s.life = life
 		s.id = elementID(parent.id, c.el).child(numberFrame("spawn", c.ordinal))
@@ -135,8 +155,11 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 	switch {
 	case err == nil:
 		runs := []any{}
-		for _, text := range c.text.runs() {
-			runs = append(runs, value.Of("text", text, "exact", false))
+		for _, piece := range c.text.pieces() {
+			if piece.isError {
+				runs = append(runs, value.Of("text", "", "exact", true)) // the next run is a printed error
+			}
+			runs = append(runs, value.Of("text", piece.text, "exact", false))
 		}
 		return c.co.Close(ctx, journal.Ok(runs))
 	case journal.IsDurability(err):
@@ -149,7 +172,12 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 		}
 		return context.Cause(ctx)
 	}
-	if e := c.co.Close(ctx, journal.Err(err)); e != nil {
+	closing := err
+	var f *failure
+	if errors.As(err, &f) && f.mode == modeThrow {
+		closing = thrown{err}
+	}
+	if e := c.co.Close(ctx, journal.Err(closing)); e != nil {
 		return e
 	}
 	return err
@@ -158,40 +186,59 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 // restore takes a closed child's outcome from its record, and shows what its
 // commands had shown.
 func (c *spawned) restore(r *run, recorded journal.Result, mode mode) error {
-	var last document.Position
-	component := ""
-	for _, e := range r.Journal.Events() {
-		if e.Type != journal.TypeYield || !journal.Encloses(c.co.ID(), e.CoroutineID) {
-			continue
-		}
-		if pos, ok, err := e.Position(); ok && err == nil {
-			last = pos
-		}
-		component, _ = e.Description.String("name")
+	history := c.co.History()
+	for _, e := range history {
 		if err := r.reshow(e); err != nil {
 			return err
 		}
 	}
 	if recorded.Status == journal.StatusErr {
-		err := &journal.RecordedError{Failure: *recorded.Error}
-		e := &Error{Message: err.Error(), Pos: last, Cause: err}
-		if recorded.Error.Name == authoredName { // the last effect was to import what raised it
-			e.Authored, e.Component = true, component
-		}
-		return &failure{err: e, mode: mode}
+		return restoredFailure(recorded, history, mode)
 	}
 	runs, ok := recorded.Value.([]any)
 	if !ok {
 		return malformed("close", c.co.ID(), "its value is not a list of text runs")
 	}
+	printed := false
 	for _, v := range runs {
 		o, _ := v.(*value.Object)
 		text, ok := o.String("text")
 		exact, _ := o.Get("exact")
-		if _, isBool := exact.(bool); !ok || !isBool || o.Len() != 2 {
+		isExact, isBool := exact.(bool)
+		if !ok || !isBool || o.Len() != 2 {
 			return malformed("close", c.co.ID(), "its value is not a list of text runs")
 		}
-		c.text.restore(text)
+		if printed {
+			c.text.put(text, &Error{Message: text})
+		} else {
+			c.text.WriteString(text)
+		}
+		printed = isExact && text == ""
 	}
 	return nil
+}
+
+// restoredFailure is the failure of a closed child, with the mode that decided it.
+// The last effect of a child that failed by a command or a Fail was that one, which
+// tells its place.
+func restoredFailure(recorded journal.Result, history []journal.Event, site mode) error {
+	cause := &journal.RecordedError{Failure: *recorded.Error}
+	e := &Error{Message: cause.Error(), Cause: cause}
+	f := &failure{err: e, mode: site}
+	name, isThrown := strings.CutPrefix(recorded.Error.Name, thrownPrefix)
+	if isThrown {
+		f.mode = modeThrow
+	}
+	if name != authoredName && name != commandName || len(history) == 0 {
+		return f
+	}
+	last := history[len(history)-1]
+	if pos, ok, err := last.Position(); ok && err == nil {
+		e.Pos = pos
+	}
+	if name == authoredName {
+		e.Authored = true
+		e.Component, _ = last.Description.String("name")
+	}
+	return f
 }

@@ -25,6 +25,18 @@ type slots struct {
 	raised  bool
 }
 
+// forked is the body as a concurrent child projects it: the caller's bindings are
+// a snapshot, on every level, and nothing is shared with a sibling.
+func (b *body) forked() *body {
+	if b == nil {
+		return nil
+	}
+	caller := b.caller.with(func(c *scope) {
+		c.env, c.body = c.env.snapshot(), c.body.forked()
+	})
+	return &body{caller: caller, nodes: b.nodes}
+}
+
 func (b *body) split() *slots {
 	if b.slots != nil {
 		return b.slots
@@ -274,6 +286,9 @@ func (r *run) each(ctx context.Context, sc *scope, el *document.Element, out *bu
 	for i, v := range items {
 		if sc.loop.broken() {
 			break
+		}
+		if err := sc.stopped(ctx); err != nil {
+			return err
 		}
 		inner := sc.with(func(c *scope) {
 			c.env = sc.env.copied()

@@ -138,6 +138,7 @@ func (r *run) rootProps(root *Root) (*value.Object, error) {
 // the execution from outside the document.
 func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props *value.Object) (Result, error) {
 	life := newLifetime(ctx)
+	defer context.AfterFunc(ctx, r.exprs.Stop)()
 	sc := &scope{
 		def:      root.def,
 		env:      newEnv(r.exprs.Ref(props)),
@@ -156,6 +157,9 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 		res, err = r.valueRoot(life.ctx, sc)
 	default:
 		res, err = r.textRoot(life.ctx, sc)
+	}
+	if err == nil {
+		err = sc.stopped(life.ctx)
 	}
 	err = life.end(err)
 	if err == nil && r.ledger.failure() != nil {
@@ -219,37 +223,43 @@ func (r *run) emit(out *buffer) error {
 
 // record is the value of the root's close (history 12).
 func (res Result) record() *value.Object {
+	var o *value.Object
 	if res.Err == nil {
-		o := value.Of("status", "ok", "output", res.Output)
+		o = value.Of("status", "ok", "output", res.Output)
 		if res.IsValue {
 			o.Set("value", res.Value)
 		}
-		if res.Printed > 0 {
-			o.Set("printed", float64(res.Printed))
-		}
-		return o
+	} else {
+		o = value.Of("status", "err", "output", res.Output, "error", failureRecord(res.Err))
 	}
-	failure := value.Of("name", journal.Err(res.Err).Error.Name, "message", res.Err.Error())
-	segment := value.Of("message", res.Err.Error())
-	if e, ok := asError(res.Err); ok && e.Source != "" {
+	if res.Printed > 0 {
+		o.Set("printed", float64(res.Printed))
+	}
+	return o
+}
+
+func failureRecord(err error) *value.Object {
+	failure := value.Of("name", journal.Err(err).Error.Name, "message", err.Error())
+	segment := value.Of("message", err.Error())
+	e, ok := asError(err)
+	if ok && e.Source != "" {
 		segment.Set("source", e.Source)
 	}
 	failure.Set("segment", segment)
-	if pos := PositionOf(res.Err); !pos.IsZero() {
+	if ok && e.Code != "" {
+		failure.Set("code", e.Code)
+	}
+	if pos := PositionOf(err); !pos.IsZero() {
 		failure.Set("position", pos.JSON())
 	}
-	return value.Of("status", "err", "output", res.Output, "error", failure)
+	return failure
 }
 
 // replayWhole answers a run whose history is complete: nothing expands.
 func (r *run) replayWhole(root *Root, recorded journal.Result) (Result, error) {
-	first := r.Journal.Events()[0]
-	err := errOtherRoot
-	if first.Type == journal.TypeYield && root.isRoot(first) {
-		err = root.guard(first)
-	}
-	if err != nil {
-		return Result{}, &journal.StaleInputError{Coroutine: "root", Effect: journal.Identity{Type: "import_component", Name: RootName}, Cause: err}
+	events := r.Journal.Events()
+	if err := root.Owns(events); err != nil {
+		return Result{}, err
 	}
 	switch recorded.Status {
 	case journal.StatusErr:
@@ -261,7 +271,7 @@ func (r *run) replayWhole(root *Root, recorded journal.Result) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	for _, e := range r.Journal.Events() {
+	for _, e := range events {
 		if err := r.reshow(e); err != nil {
 			return res, err
 		}
@@ -299,25 +309,27 @@ func readRecord(v any) (Result, error) {
 		return Result{}, malformed("close", RootName, "$.result.value is not the outcome of a document")
 	}
 	res := Result{Output: output}
+	printed, _ := o.Get("printed")
+	n, _ := printed.(float64)
+	res.Printed = int(n)
 	if status == "ok" {
 		res.Value, res.IsValue = o.Get("value")
-		printed, _ := o.Get("printed")
-		n, _ := printed.(float64)
-		res.Printed = int(n)
 		return res, nil
 	}
 	failure, _ := o.Get("error")
 	f, _ := failure.(*value.Object)
 	message, _ := f.String("message")
 	name, _ := f.String("name")
-	res.Err = &journal.RecordedError{Failure: journal.Failure{Message: message, Name: name}}
+	recorded := &Error{Message: message, Cause: &journal.RecordedError{Failure: journal.Failure{Message: message, Name: name}}}
+	recorded.Code, _ = f.String("code")
 	if at, ok := f.Get("position"); ok {
 		pos, _, reason := document.ParsePosition(at)
 		if reason != "" {
 			return Result{}, malformed("close", RootName, "the position of its failure cannot be read")
 		}
-		res.Err = &Error{Message: message, Pos: pos, Cause: res.Err}
+		recorded.Pos = pos
 	}
+	res.Err = recorded
 	return res, nil
 }
 
@@ -382,6 +394,27 @@ func (root *Root) isRoot(e journal.Event) bool {
 	name, _ := e.Description.String("name")
 	typ, _ := e.Description.String("type")
 	return name == RootName && typ == "import_component"
+}
+
+// Owns reports whether a history was recorded for this document, target and text;
+// if not, it returns a *journal.StaleInputError. An empty history is anybody's, and
+// so is one that ended before its document could be recorded.
+func (root *Root) Owns(events []journal.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	first := events[0]
+	if first.Type == journal.TypeClose && first.Result.Status == journal.StatusErr {
+		return nil
+	}
+	err := errOtherRoot
+	if first.Type == journal.TypeYield && root.isRoot(first) {
+		err = root.guard(first)
+	}
+	if err == nil {
+		return nil
+	}
+	return &journal.StaleInputError{Coroutine: "root", Effect: journal.Identity{Type: "import_component", Name: RootName}, Cause: err}
 }
 
 // guard refuses a history of another document, another target or another text.

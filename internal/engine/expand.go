@@ -202,9 +202,13 @@ func (r *run) raw(ctx context.Context, sc *scope, el *document.Element, a docume
 	if v, ok := a.StaticValue(false); ok && !octal(a.Text) {
 		return r.exprs.Ref(v), nil
 	}
-	ref, err := r.exprs.Eval(ctx, a.Text, sc.env.lookup)
+	evaluation := ctx
+	if sc.strand.co.Replaying() { // a coroutine arrives where it was cancelled before
+		evaluation = context.WithoutCancel(ctx)
+	}
+	ref, err := r.exprs.Eval(evaluation, a.Text, sc.env.lookup)
 	if err != nil {
-		if ctx.Err() != nil {
+		if evaluation.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		e := problem(el, "%s={%s} of <%s> could not be evaluated: %v", a.Name, authored(a.Text), el.Name, err)

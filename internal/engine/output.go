@@ -18,12 +18,6 @@ type printed struct {
 	at   int // offset in the buffer
 }
 
-// The comment a printed error is.
-const (
-	printedOpen  = "<!-- ERROR: "
-	printedClose = " -->"
-)
-
 func (o *buffer) WriteString(s string)        { o.b.WriteString(s) }
 func (o *buffer) Write(p []byte) (int, error) { return o.b.Write(p) }
 func (o *buffer) String() string              { return o.b.String() }
@@ -35,7 +29,7 @@ func (o *buffer) print(err error) {
 	if e, ok := asError(err); ok && e.Authored {
 		message = "<" + e.Component + ">: " + message + " (" + e.Pos.String() + ")"
 	}
-	o.put(printedOpen+strings.ReplaceAll(message, "-->", "--&gt;")+printedClose, err)
+	o.put("<!-- ERROR: "+strings.ReplaceAll(message, "-->", "--&gt;")+" -->", err)
 }
 
 // put writes the text of a printed error.
@@ -52,26 +46,21 @@ func (o *buffer) take(other *buffer) {
 	o.b.WriteString(other.b.String())
 }
 
-// runs is the text in pieces, each printed error one of its own.
-func (o *buffer) runs() []string {
-	var out []string
-	text, done := o.b.String(), 0
-	for _, p := range o.errs {
-		out = append(out, text[done:p.at], p.text)
-		done = p.at + len(p.text)
-	}
-	out = append(out, text[done:])
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+// A piece is a part of a buffer's text: one printed error, or what lies between.
+type piece struct {
+	text    string
+	isError bool
 }
 
-// restore adds one of the pieces that runs made.
-func (o *buffer) restore(text string) {
-	message, opened := strings.CutPrefix(text, printedOpen)
-	if message, closed := strings.CutSuffix(message, printedClose); opened && closed {
-		o.put(text, &Error{Message: message})
-		return
+func (o *buffer) pieces() []piece {
+	var out []piece
+	text, done := o.b.String(), 0
+	for _, p := range o.errs {
+		out = append(out, piece{text: text[done:p.at]}, piece{p.text, true})
+		done = p.at + len(p.text)
 	}
-	o.b.WriteString(text)
+	out = append(out, piece{text: text[done:]})
+	return slices.DeleteFunc(out, func(p piece) bool { return p.text == "" })
 }
 
 // takeErrors appends only the printed errors another buffer holds: what a capture

@@ -241,3 +241,80 @@ func TestReplayOfSpawns(t *testing.T) {
 		}
 	}
 }
+
+// TestSpawnsProjectApart: content projected in two spawns is each one's own: no
+// data is shared, and the caller's is as it was, live and restored.
+func TestSpawnsProjectApart(t *testing.T) {
+	files := memory{
+		"Par.md":   "<All><Spawn>[<Content />]</Spawn><Spawn>[<Content />]</Spawn><Spawn>[<Content />]</Spawn></All>",
+		"Outer.md": "<Par><Content /></Par>",
+	}
+	const source = `<Let as="a" value={[]} /><Outer><Let as="n" value={a.push(1)} />{n}<Loop max={2}>l</Loop></Outer>{a.length}`
+	golden := observe(t, source, trial{files: files})
+	require.NoError(t, golden.err)
+	require.NoError(t, golden.Err)
+	require.Equal(t, "[1ll][1ll][1ll]0", golden.Output)
+	for cut := range len(golden.events) + 1 {
+		again := observe(t, source, trial{files: files, events: golden.events[:cut]})
+		require.NoError(t, again.err)
+		require.Equal(t, golden.Output, again.Output)
+	}
+}
+
+// TestReplayOfFailedSpawns: from every prefix of the history of a failure among
+// siblings, a replay arrives at the same failure, performs nothing that followed
+// it, and never finds that the history does not fit.
+func TestReplayOfFailedSpawns(t *testing.T) {
+	for name, source := range map[string]string{
+		"expressions under cancellation": "<All><Spawn><Let as=\"x\" value={1 + 1} />{x}<Hard /></Spawn><Spawn><Loop max={3}><Let as=\"y\" value={2 + 2} />{y}</Loop>\n```sh exec\nblock\n```\n</Spawn></All>\n```sh exec\nsay after\n```\n",
+		"a failed command beside blocks": "<All><Spawn>\n```sh exec\nexit 3\n```\n</Spawn><Spawn>\n```sh exec\nsay b\n```\n```sh exec\nblock\n```\n</Spawn></All>\n```sh exec\nsay after\n```\n",
+		"thrown under a printing region": "<PrintErrors><Pass><All><Spawn><Let as=\"x\" select=\"[\">x</Let></Spawn><Spawn>b</Spawn></All></Pass></PrintErrors>\n```sh exec\nsay after\n```\n",
+	} {
+		golden := observe(t, source, trial{})
+		require.NoError(t, golden.err, name)
+		require.Error(t, golden.Err, name)
+		require.NotContains(t, golden.calls, "say after")
+		for cut := range len(golden.events) + 1 {
+			again := observe(t, source, trial{events: golden.events[:cut]})
+			require.NoError(t, again.err, "%s from %d events", name, cut)
+			require.EqualError(t, again.Err, golden.Err.Error(), "%s from %d events", name, cut)
+			require.NotContains(t, again.calls, "say after", "%s from %d events", name, cut)
+		}
+	}
+}
+
+// TestAuthoredCommentIsNoPrintedError: only what the engine printed counts.
+func TestAuthoredCommentIsNoPrintedError(t *testing.T) {
+	const source = "<All><Spawn><!-- ERROR: fake --></Spawn><Spawn>b</Spawn></All>"
+	golden := observe(t, source, trial{})
+	for cut := range len(golden.events) + 1 {
+		require.Zero(t, observe(t, source, trial{events: golden.events[:cut]}).Printed)
+	}
+}
+
+// TestNothingAfterACheckedFailure: a component that swallows the failure of its
+// content does not make the run go on.
+func TestNothingAfterACheckedFailure(t *testing.T) {
+	swallow := Component{Name: "Swallow", Origin: "test", Forms: Both, Run: func(ctx context.Context, c *Call) (any, error) {
+		_, _ = c.Content(ctx)
+		return "swallowed", nil
+	}}
+	o := observe(t, "<Swallow>\n```sh exec\nexit 2\n```\n</Swallow>\n```sh exec\nsay never\n```\n", trial{library: []Component{swallow}})
+	require.ErrorContains(t, o.Err, "exit 2")
+	require.Equal(t, []string{"exit 2"}, o.calls)
+	o = observe(t, "<Swallow>\n```sh exec\nexit 2\n```\n</Swallow>", trial{library: []Component{swallow}})
+	require.ErrorContains(t, o.Err, "exit 2")
+}
+
+// TestStoppedWhileConverting: a value whose conversion never ends does not outlive
+// the run.
+func TestStoppedWhileConverting(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("enough")
+	started := Component{Name: "Go", Origin: "test", Forms: SelfClosing, Run: func(context.Context, *Call) (any, error) {
+		go cancel(stop)
+		return "", nil
+	}}
+	o := observe(t, "<Let as=\"o\" value={({ toString() { for (;;) {} } })} /><Go />{o}{o} text", trial{ctx: ctx, library: []Component{started}})
+	require.ErrorIs(t, o.err, stop)
+}

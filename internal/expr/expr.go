@@ -61,10 +61,32 @@ type Runtime struct {
 	programs map[string]*program
 	limit    time.Duration // MaxTime
 	memory   uint64        // MaxMemory
+
+	stopped chan struct{} // closed by Stop
+	stop    sync.Once
 }
 
 // New returns a Runtime. It costs nothing until something is evaluated.
-func New() *Runtime { return &Runtime{limit: MaxTime, memory: MaxMemory} }
+func New() *Runtime {
+	return &Runtime{limit: MaxTime, memory: MaxMemory, stopped: make(chan struct{})}
+}
+
+// Stop ends the evaluation that is under way, conversions of a Ref included, and
+// makes every later one fail. It may be called from any goroutine and more than
+// once.
+func (rt *Runtime) Stop() { rt.stop.Do(func() { close(rt.stopped) }) }
+
+// errStopped is why evaluations fail after Stop.
+var errStopped = errors.New("the run has ended")
+
+func (rt *Runtime) isStopped() bool {
+	select {
+	case <-rt.stopped:
+		return true
+	default:
+		return false
+	}
+}
 
 // A Lookup finds the binding an expression names. It is called on the goroutine of
 // the evaluation, before the evaluation starts, once for every name that occurs.

@@ -18,6 +18,7 @@ const tick = 10 * time.Millisecond
 // A watch interrupts one evaluation that was cancelled or reached its bounds.
 type watch struct {
 	ctx      context.Context
+	rt       *Runtime
 	js       *interpreter
 	limit    time.Duration
 	memory   uint64
@@ -37,11 +38,14 @@ func (rt *Runtime) guard(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return cancelled(err)
 	}
+	if rt.isStopped() {
+		return cancelled(errStopped)
+	}
 	if rt.js == nil {
 		rt.js = newInterpreter()
 	}
 	js := rt.js
-	w := &watch{ctx: ctx, js: js, limit: rt.limit, memory: rt.memory, deadline: time.Now().Add(rt.limit)}
+	w := &watch{ctx: ctx, rt: rt, js: js, limit: rt.limit, memory: rt.memory, deadline: time.Now().Add(rt.limit)}
 	w.mu.Lock()
 	w.timer = time.AfterFunc(min(tick, rt.limit), w.look)
 	w.mu.Unlock()
@@ -106,6 +110,8 @@ func (w *watch) look() {
 	switch {
 	case w.ctx.Err() != nil:
 		w.err = cancelled(w.ctx.Err())
+	case w.rt.isStopped():
+		w.err = cancelled(errStopped)
 	case !time.Now().Before(w.deadline):
 		w.err = &Error{Reason: "the evaluation took longer than " + w.limit.String()}
 	case heap > w.heap+w.memory:

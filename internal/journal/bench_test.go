@@ -12,9 +12,9 @@ import (
 	"github.com/executable-markdown/xmd/internal/value"
 )
 
-type discard struct{ io.Writer }
+type nowhere struct{ io.Writer }
 
-func (discard) Sync() error { return nil }
+func (nowhere) Sync() error { return nil }
 
 func benchmarkAppend(b *testing.B, s Stream, gate *Gate) {
 	j, err := Open(context.Background(), s, Options{Gate: gate})
@@ -33,9 +33,9 @@ func benchmarkAppend(b *testing.B, s Stream, gate *Gate) {
 }
 
 func BenchmarkAppendMemory(b *testing.B) { benchmarkAppend(b, NewMemory(), nil) }
-func BenchmarkAppendLines(b *testing.B)  { benchmarkAppend(b, NewLines(discard{io.Discard}), nil) }
+func BenchmarkAppendLines(b *testing.B)  { benchmarkAppend(b, NewLines(nowhere{io.Discard}), nil) }
 func BenchmarkAppendGated(b *testing.B) {
-	benchmarkAppend(b, NewLines(discard{io.Discard}), NewGate("correct-horse-battery"))
+	benchmarkAppend(b, NewLines(nowhere{io.Discard}), NewGate("correct-horse-battery"))
 }
 
 // BenchmarkReplay replays a history that is already parsed; BenchmarkParseLines

@@ -247,7 +247,9 @@ func (j *Journal) append(ctx context.Context, e Event, committed func()) error {
 		return j.fail(&PersistenceError{Cause: err})
 	}
 	j.mu.Lock()
-	j.events = append(j.events, e)
+	if _, forgets := j.stream.(discard); !forgets {
+		j.events = append(j.events, e)
+	}
 	committed()
 	j.mu.Unlock()
 	if j.options.Observe != nil {

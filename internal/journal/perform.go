@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/executable-markdown/xmd/internal/document"
@@ -66,6 +68,34 @@ func (c *Coroutine) Restore(ctx context.Context) (Result, bool, error) {
 		return r, true, context.Cause(ctx)
 	}
 	return r, ok, nil
+}
+
+// Ended returns the place of the coroutine's retained close in the whole history,
+// so that closes can be put in order; ok is false when there is none.
+func (c *Coroutine) Ended() (place int, ok bool) {
+	c.journal.mu.Lock()
+	defer c.journal.mu.Unlock()
+	if c.retained == nil || c.retained.close == nil {
+		return 0, false
+	}
+	return c.retained.ended, true
+}
+
+// History returns copies of the retained effects of the coroutine and of those
+// beneath it, in the order of the history.
+func (c *Coroutine) History() []Event {
+	c.journal.mu.Lock()
+	defer c.journal.mu.Unlock()
+	if c.retained == nil {
+		return nil
+	}
+	found := make(map[int]Event)
+	c.retained.beneath(found)
+	events := make([]Event, 0, len(found))
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		events = append(events, found[place].Clone())
+	}
+	return events
 }
 
 // A Description is the identity of an effect plus members that are stored beside

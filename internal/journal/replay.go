@@ -10,8 +10,10 @@ import (
 type retained struct {
 	id       string
 	yields   []Event
+	places   []int // of yields, in the whole history
 	cursor   int
 	close    *Result
+	ended    int  // the close's place in the whole history
 	claimed  bool // the close was handed out, which answers for the whole subtree
 	children map[string]*retained
 }
@@ -65,7 +67,7 @@ func index(events []Event) (*retained, error) {
 	for i, e := range events {
 		err := e.check()
 		if err == nil {
-			err = root.add(e)
+			err = root.add(e, i)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d of the history: %w", i+1, err)
@@ -74,7 +76,17 @@ func index(events []Event) (*retained, error) {
 	return root, nil
 }
 
-func (h *retained) add(e Event) error {
+// beneath adds the yields of h and of everything beneath it, with their places.
+func (h *retained) beneath(out map[int]Event) {
+	for i, e := range h.yields {
+		out[h.places[i]] = e
+	}
+	for _, c := range h.children {
+		c.beneath(out)
+	}
+}
+
+func (h *retained) add(e Event, place int) error {
 	for id := e.CoroutineID; ; {
 		if h.close != nil {
 			return malformed("$.coroutineId", "the coroutine had ended")
@@ -95,9 +107,9 @@ func (h *retained) add(e Event) error {
 	}
 	if e.Type == TypeClose {
 		result := e.Result
-		h.close = &result
+		h.close, h.ended = &result, place
 		return nil
 	}
-	h.yields = append(h.yields, e)
+	h.yields, h.places = append(h.yields, e), append(h.places, place)
 	return nil
 }
