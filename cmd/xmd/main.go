@@ -20,7 +20,11 @@ func run() int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A reader that goes away is a failed write and not the end of the process, so
+	// that what the run started is still put away. Handled, not ignored: commands
+	// would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		cancel(cli.ErrInterrupted)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,6 +35,7 @@ func TestSignalDuringCommand(t *testing.T) {
 	}{
 		{"interrupt", os.Interrupt, "sleep 600"},
 		{"terminate", syscall.SIGTERM, "sleep 600"},
+		{"hang_up", syscall.SIGHUP, "sleep 600"},
 		{"stubborn_grandchild", os.Interrupt, "(trap '' TERM INT; sleep 600)"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -70,6 +72,51 @@ echo never >> ran.txt
 			require.Empty(t, read(t, dir, "ran.txt"))
 		})
 	}
+}
+
+// TestReaderGone runs a document whose output nobody reads any more: that is a failed
+// write, and what the run started is put away.
+func TestReaderGone(t *testing.T) {
+	needsBash(t)
+	dir := t.TempDir()
+	life := newLifeline(t, dir)
+	fenced(t, dir, `
+§bash daemon exec
+exec 9> "$LIFE"
+echo ready >&9
+sleep 600
+§
+
+<TempDir>
+
+§bash exec
+exec 8> "$LIFE"
+pwd >&8
+cat "$GO" > /dev/null
+echo text nobody reads
+§
+</TempDir>
+`)
+	read, closed, err := os.Pipe()
+	require.NoError(t, err)
+	proceed := filepath.Join(dir, "go")
+	require.NoError(t, syscall.Mkfifo(proceed, 0o600))
+	p := prepare(t, dir, []string{"LIFE=" + life.path, "GO=" + proceed}, "run", "doc.md")
+	p.cmd.Stdout = closed
+	p.start()
+	require.NoError(t, closed.Close())
+	var temporary string
+	for temporary == "" {
+		if line := life.next(); line != "ready" {
+			temporary = line
+		}
+	}
+	require.NoError(t, read.Close())
+	write(t, dir, "go", "")
+	require.Equal(t, 1, p.wait())
+	life.requireGone()
+	require.NoDirExists(t, temporary)
+	require.Contains(t, p.stderr.String(), "could not be passed on")
 }
 
 // TestSecondSignal ends the run at once, whatever still has to be waited for.

@@ -98,7 +98,9 @@ func (c *command) check(in catalog.Inputs, refs []string, props *value.Object, a
 			documents = append(documents, value.Of("document", ref, "report", report.JSON()))
 			continue
 		}
-		c.printReport(ref, report, quiet)
+		if err := c.printReport(ref, report, quiet); err != nil {
+			return err
+		}
 	}
 	if asJSON {
 		if err := c.writeJSON(reports(documents, valid)); err != nil {
@@ -126,7 +128,7 @@ func reports(documents []any, valid bool) any {
 
 // printReport prints what was found in one document: to standard error with the
 // lines it concerns, and one line of result.
-func (c *command) printReport(ref string, r catalog.Report, quiet bool) {
+func (c *command) printReport(ref string, r catalog.Report, quiet bool) error {
 	for _, d := range r.Diagnostics {
 		note(c.err, "%s: %s", d.Code, visible(d.Message))
 		c.excerpt(d.Position)
@@ -142,11 +144,11 @@ func (c *command) printReport(ref string, r catalog.Report, quiet bool) {
 	case !r.Valid():
 		result = "invalid, " + count(len(r.Diagnostics), "problem", "problems")
 	case quiet:
-		return
+		return nil
 	case open > 0:
 		result = fmt.Sprintf("valid (%s only a run can check)", count(open, "element", "elements"))
 	}
-	fmt.Fprintf(c.out, "%s: %s\n", visible(ref), result)
+	return c.write(fmt.Sprintf("%s: %s\n", visible(ref), result))
 }
 
 func (c *command) syntaxCommand() *cobra.Command {

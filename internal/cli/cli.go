@@ -21,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // Exit statuses, one table for every command.
@@ -62,9 +63,10 @@ func ThisProcess(version string) Process {
 // A command is one invocation being carried out.
 type command struct {
 	Process
-	out, err io.Writer
-	sources  map[string]string // texts read so far, for excerpts
-	midLine  bool              // standard output does not end with a line end
+	out, err  io.Writer
+	sources   map[string]string // texts read so far, for excerpts
+	midLine   bool              // standard output does not end with a line end
+	delivered bool              // an outcome was printed as JSON
 }
 
 // Main runs the command line and returns its exit status. ctx ends when the
@@ -151,21 +153,30 @@ func (c *command) colour(f *os.File, off bool) bool {
 	return isTerminal(f) && !off && c.Env["NO_COLOR"] == "" && c.Env["TERM"] != "dumb"
 }
 
-// secrets are the values of environment variables whose names say that nobody
-// else should see them: the secret gate knows them exactly.
-func (c *command) secrets() []string {
+// secrets are the values of environment variables and properties whose names say
+// that nobody else should see them: the secret gate knows them exactly.
+func (c *command) secrets(props *value.Object) []string {
 	var known []string
-	for name, v := range c.Env {
-		name = strings.ToUpper(name)
-		for _, word := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL"} {
-			if strings.Contains(name, word) && len(v) >= 8 {
-				known = append(known, v)
-				break
-			}
+	add := func(name string, v any) {
+		if text, ok := v.(string); ok && secretName(name) && len(text) >= 8 {
+			known = append(known, text)
 		}
 	}
+	for name, v := range c.Env {
+		add(name, v)
+	}
+	for name, v := range props.All() {
+		add(name, v)
+	}
 	slices.Sort(known)
-	return known
+	return slices.Compact(known)
+}
+
+// secretName reports whether a name announces a secret.
+func secretName(name string) bool {
+	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToUpper(name))
+	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "PRIVATEKEY", "CREDENTIAL"},
+		func(word string) bool { return strings.Contains(name, word) })
 }
 
 // machine is the host of a person's own run: everything their command grants.

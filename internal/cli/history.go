@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/host"
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
@@ -21,7 +22,7 @@ type history struct {
 
 // openHistory reads the history a run answers from and creates the file it is
 // written to, in this order, so that a wrong --replay leaves no file behind.
-func (c *command) openHistory(ctx context.Context, s *runSettings) (*history, error) {
+func (c *command) openHistory(ctx context.Context, root *engine.Root, props *value.Object, s *runSettings) (*history, error) {
 	var retained []journal.Event
 	if s.replay != "" {
 		data, err := host.ReadFile(c.path(s.replay))
@@ -35,17 +36,26 @@ func (c *command) openHistory(ctx context.Context, s *runSettings) (*history, er
 		if len(torn) > 0 {
 			note(c.err, "%s ends in an unfinished record of %d bytes, which was never acknowledged and is ignored", s.replay, len(torn))
 		}
+		if _, err := journal.Open(ctx, journal.NewMemory(events...), journal.Options{}); err != nil {
+			return nil, &historyError{fmt.Errorf("%s: %w", s.replay, err)}
+		}
+		if err := root.Owns(events); err != nil {
+			return nil, &historyError{fmt.Errorf("%s: %w", s.replay, err)}
+		}
 		retained = events
 	}
 	h := &history{}
-	stream := journal.NewMemory(retained...)
+	stream := journal.Discard()
+	if s.replay != "" {
+		stream = journal.NewMemory(retained...)
+	}
 	var options journal.Options
 	if s.verbose {
 		options.Observe = c.observe
 	}
 	if s.journal != "" {
 		if !s.noDetect {
-			options.Gate = journal.NewGate(c.secrets()...)
+			options.Gate = journal.NewGate(c.secrets(props)...)
 		}
 		copied, err := copyOf(retained, options.Gate)
 		if err != nil {

@@ -48,10 +48,12 @@ func (c *command) finish(ctx context.Context, err error) int {
 	if errors.As(err, &reported) {
 		return reported.status
 	}
-	if errors.Is(err, ErrInterrupted) || context.Cause(ctx) == ErrInterrupted {
-		return exitInterrupted
+	if context.Cause(ctx) == ErrInterrupted {
+		err = ErrInterrupted
 	}
-	c.print(err)
+	if !errors.Is(err, ErrInterrupted) {
+		c.print(err)
+	}
 	return status(err)
 }
 
@@ -63,6 +65,8 @@ func status(err error) int {
 	var recorded *journal.RecordedError
 	var source *document.Error
 	switch {
+	case errors.Is(err, ErrInterrupted):
+		return exitInterrupted
 	case errors.As(err, &source) && source.Code == "target-invalid":
 		return exitUsage
 	case errors.As(err, &usage), errors.As(err, &props),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,12 +120,23 @@ and the sections it can be run for.`,
 	return cmd
 }
 
-// run carries out xmd run.
+// run carries out xmd run. With --json, what keeps a document from running is an
+// outcome like any other.
 func (c *command) run(cmd *cobra.Command, args []string) error {
 	early, err := scan(args, new(runSettings).flags(), nil)
 	if err != nil {
 		return err
 	}
+	err = c.settle(cmd, args, early)
+	var delivered *statusError
+	if err == nil || c.delivered || !slices.Contains(early.known, "--json") || errors.As(err, &delivered) {
+		return err
+	}
+	return errors.Join(err, c.deliverJSON(engine.Result{}, err))
+}
+
+// settle settles the invocation and carries it out.
+func (c *command) settle(cmd *cobra.Command, args []string, early *arguments) error {
 	if early.certain {
 		if _, err := parseSettings(early.known); err != nil {
 			return err
@@ -286,7 +298,10 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if s.noDetect {
 		note(c.err, "WARNING: secret detection is disabled; credentials may be persisted.")
 	}
-	history, err := c.openHistory(ctx, s)
+	if err := c.separate(root, s); err != nil {
+		return err
+	}
+	history, err := c.openHistory(ctx, root, props, s)
 	if err != nil {
 		return err
 	}
@@ -330,10 +345,10 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		err = context.Cause(ctx)
 	}
 	counted := count(res.Printed, "error was", "errors were") + " printed into the document"
-	if err == nil && res.Printed > 0 && s.strict {
+	strict := err == nil && res.Printed > 0 && s.strict
+	if strict {
 		err = errors.New(counted)
 	}
-	strict := err != nil && res.Err == nil && s.strict
 	if e := c.deliver(root, res, err, s, streamed); e != nil && err == nil {
 		err = e
 	}
@@ -344,6 +359,19 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		return &statusError{exitFailed}
 	}
 	return err
+}
+
+// separate refuses to write the result over what the run reads or writes beside it.
+func (c *command) separate(root *engine.Root, s *runSettings) error {
+	if s.output == "" {
+		return nil
+	}
+	for option, other := range map[string]string{"--journal": s.journal, "--replay": s.replay, "the document": root.Document.Name} {
+		if other != "" && host.SameFile(c.path(s.output), c.path(other)) {
+			return usage("--output and %s are the same file, %s; the result would replace it", option, s.output)
+		}
+	}
+	return nil
 }
 
 // interruptible makes leaving a question with Ctrl-C an interruption of the run.
@@ -422,6 +450,7 @@ func (c *command) deliver(root *engine.Root, res engine.Result, failed error, s 
 	}
 	switch {
 	case s.json:
+		c.delivered = true
 		return c.deliverJSON(res, failed)
 	case s.output != "" && failed == nil:
 		return nil

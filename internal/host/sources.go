@@ -65,6 +65,20 @@ func readWhole(path string, limit int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
+// SameFile reports whether two paths name one file: spelled alike, or, where both
+// exist, the same on disk.
+func SameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
 // CreateTrace creates the file of a journal trace: it must not exist yet, is
 // open for appending only and belongs to this user alone (history 13.1). The
 // error names the path and the system's reason; a file that exists is
