@@ -105,11 +105,9 @@ echo text nobody reads
 	p.cmd.Stdout = closed
 	p.start()
 	require.NoError(t, closed.Close())
-	var temporary string
-	for temporary == "" {
-		if line := life.next(); line != "ready" {
-			temporary = line
-		}
+	temporary := life.next()
+	if second := life.next(); temporary == "ready" { // the two commands write in either order
+		temporary = second
 	}
 	require.NoError(t, read.Close())
 	write(t, dir, "go", "")
