@@ -106,8 +106,26 @@ xmd FILE is short for xmd run FILE.`,
 	root.SetErr(c.err)
 	root.SetVersionTemplate("xmd {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
+	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(c.runCommand(), c.checkCommand(), c.syntaxCommand(), c.versionCommand())
 	return root
+}
+
+// helpCommand shows the help of a command; a word that names none is refused.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		RunE: func(_ *cobra.Command, words []string) error {
+			cmd, rest, err := root.Find(words)
+			if err != nil || len(rest) > 0 {
+				return usage("there is no command %q; xmd --help lists them", strings.Join(words, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			cmd.InitDefaultVersionFlag()
+			return cmd.Help()
+		},
+	}
 }
 
 // withDefault makes run the command when the first word names none.
