@@ -131,6 +131,7 @@ func TestWhatIsDefinitelyWrong(t *testing.T) {
 
 		{"block: js that does not parse", "```js eval\nconst = 1\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "not well formed"},
 		{"block: js that prints", "```js eval\nconst a = 1; output(a); return a\n```\n", []string{}, ""},
+		{"block: a daemon with a limit", "```sh timeout=1s daemon exec\nx\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "as long as its invocation"},
 		{"block: eval of another language", "```python eval\nx\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "js only"},
 		{"block: unknown modifier", "```bash loud exec\nx\n```\n", []string{"structural-usage-invalid  doc.md:1:1"}, "loud"},
 		{"block: annotation", "```bash exec as=x\nx\n```\n", []string{"binding-invalid  doc.md:1:1"}, ""},
