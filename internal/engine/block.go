@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,16 +14,6 @@ import (
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
 )
-
-// A checkedFailure is a command that ended with a status other than zero and is
-// bound to no name (language 10.6).
-type checkedFailure struct{ status int }
-
-func (e *checkedFailure) Error() string { return fmt.Sprintf("exit %d", e.status) }
-
-// shownMember lists the channels of a command that went to the run's own, so that a
-// replay can show them again.
-const shownMember = "executablemd.shown"
 
 // A chain is what the words of an info string ask for (language 1.10.3).
 type chain struct {
@@ -162,181 +151,6 @@ func blockTimeout(m document.Modifier, limit time.Duration) (time.Duration, erro
 // fault is an error about a block.
 func fault(b *document.Block, format string, args ...any) *Error {
 	return &Error{Component: b.Language, Pos: b.Pos, Message: fmt.Sprintf(format, args...)}
-}
-
-// exec runs a foreground command (language 1.11). An *Error is the block's own.
-func (r *run) exec(ctx context.Context, sc *scope, b *document.Block, c chain, out *buffer) error {
-	if r.Host.Process == nil {
-		return &Infrastructure{errors.New("this run may not start processes")}
-	}
-	sc.strand.next()
-	script := r.script(sc, b)
-	args := host.Interpreter(b.Language, script)
-	showErr := b.Binding == "" && !c.silent
-	show := showErr && !sc.collect
-	keep := r.Retain || b.Binding != "" || sc.collect
-
-	members := []journal.Member{{Name: "command", Value: stringList(args)}}
-	if showErr {
-		members = append(members, journal.Member{Name: shownMember, Value: stringList(channels(show))})
-	}
-	live := false
-	v, err := r.perform(ctx, sc, b.Pos, b.Binding, Effect{
-		Type: "exec", Name: "exec:" + execName(script), Members: members,
-	}, func(ctx context.Context) (any, error) {
-		live = true
-		return r.command(ctx, sc, args, c, show, showErr, keep)
-	})
-	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if fatal(ctx, err) {
-			return err
-		}
-		e := fault(b, "%v", err)
-		e.Cause = err
-		return e
-	}
-	return r.commandEnded(sc, b, c, v, live, show, out)
-}
-
-// script is the content of a block with its bindings inserted (language 3.10).
-func (r *run) script(sc *scope, b *document.Block) string {
-	var text strings.Builder
-	r.interpolate(sc, b.Content, false, &text)
-	return text.String()
-}
-
-// command runs the program once and describes how it ended.
-func (r *run) command(ctx context.Context, sc *scope, args []string, c chain, show, showErr, keep bool) (any, error) {
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if c.timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, c.timeout)
-	}
-	defer cancel()
-	var stdout, stderr kept
-	cmd := host.Command{Args: args, Dir: sc.dir, Env: host.EnvList(r.Host.Env)}
-	cmd.Stdout = stdout.tee(keep, show, r.Stdout)
-	cmd.Stderr = stderr.tee(keep, showErr, r.Stderr)
-	status, err := runCommand(limited, r.Host.Process, cmd)
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil {
-			return nil, fmt.Errorf("the command did not end within %s and was stopped", c.authored)
-		}
-		return nil, err
-	}
-	result := value.Of("exitCode", float64(status))
-	if keep {
-		result.Set("stdout", stdout.String())
-		result.Set("stderr", stderr.String())
-	}
-	return result, nil
-}
-
-// commandEnded gives a settled command its meaning in the document, live or from
-// the history.
-func (r *run) commandEnded(sc *scope, b *document.Block, c chain, v any, live, show bool, out *buffer) error {
-	o, _ := v.(*value.Object)
-	code, ok := o.Get("exitCode")
-	status, isNumber := code.(float64)
-	if !ok || !isNumber {
-		return malformed("exec", b.Info, "its exit code is not a number")
-	}
-	stdout, _ := o.String("stdout")
-	stderr, _ := o.String("stderr")
-	switch {
-	case b.Binding != "":
-		sc.env.bind(b.Binding, r.exprs.Ref(value.Of("exitCode", status, "stdout", stdout, "stderr", stderr)))
-		return nil
-	case sc.collect && !c.silent:
-		out.WriteString(stdout)
-	}
-	if !live && !c.silent {
-		if err := r.showRecorded(v, channels(show)); err != nil {
-			return err
-		}
-	}
-	if status == 0 {
-		return nil
-	}
-	e := fault(b, "Command failed (exit %d)", int(status))
-	e.Cause, e.Source = &checkedFailure{int(status)}, stderr
-	if r.Retain && !blank(stderr) {
-		e.Message += ":\n" + trimEnd(stderr)
-	}
-	return e
-}
-
-// channels names the channels a command shows: both, or what is left when its
-// standard output is collected.
-func channels(stdout bool) []string {
-	if stdout {
-		return []string{"stdout", "stderr"}
-	}
-	return []string{"stderr"}
-}
-
-// showRecorded prints what a recorded command had shown.
-func (r *run) showRecorded(v any, channels []string) error {
-	o, _ := v.(*value.Object)
-	for _, name := range channels {
-		to := r.Stdout
-		if name == "stderr" {
-			to = r.Stderr
-		}
-		text, _ := o.String(name)
-		if _, err := io.WriteString(to, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// kept collects a channel's bytes when they are to be retained.
-type kept struct{ b strings.Builder }
-
-// maxKept bounds what one channel of one command keeps, in bytes.
-const maxKept = 64 << 20
-
-func (k *kept) Write(p []byte) (int, error) {
-	if k.b.Len()+len(p) > maxKept {
-		return 0, fmt.Errorf("a command printed more than %d MiB that had to be kept", maxKept>>20)
-	}
-	return k.b.Write(p)
-}
-
-// String is the text, with bytes that are no UTF-8 replaced.
-func (k *kept) String() string { return strings.ToValidUTF8(k.b.String(), "\ufffd") }
-
-// tee is where a channel goes: nowhere (nil), kept, shown, or both.
-func (k *kept) tee(keep, show bool, shown io.Writer) io.Writer {
-	switch {
-	case keep && show:
-		return io.MultiWriter(shown, k)
-	case keep:
-		return k
-	case show:
-		return shown
-	}
-	return nil
-}
-
-// execName is the part of a command that names its record.
-func execName(script string) string {
-	runes := []rune(strings.ReplaceAll(script, "\n", " "))
-	if len(runes) > 40 {
-		runes = runes[:40]
-	}
-	return string(runes)
-}
-
-func stringList(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
-	}
-	return out
 }
 
 // eval evaluates a js block in the expression interpreter (language 1.12, D-11).
