@@ -10,7 +10,6 @@ import (
 
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/expr"
-	"github.com/executable-markdown/xmd/internal/host"
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
 )
