@@ -127,13 +127,9 @@ func (r *run) service(ctx context.Context, sc *scope, b *document.Block, c chain
 	token := rand.Text()
 	env[serviceEnvKey+"HOST"], env[serviceEnvKey+"PORT"], env[serviceEnvKey+"TOKEN"] = serviceHost, strconv.Itoa(port), token
 
-	shown, errs := io.Discard, io.Discard
-	if r.Stdout != nil && r.Stderr != nil {
-		shown, errs = r.Stdout, r.Stderr
-	}
 	life, mode := sc.life, sc.mode
 	broken := make(chan string, 1)
-	handshake := &readiness{out: shown, port: port, token: token, ready: make(chan struct{})}
+	handshake := &readiness{out: r.Stdout, port: port, token: token, ready: make(chan struct{})}
 	handshake.fail = func(reason string, ready bool) {
 		if ready {
 			life.fail(fault(b, "the service %s", reason), mode)
@@ -145,7 +141,7 @@ func (r *run) service(ctx context.Context, sc *scope, b *document.Block, c chain
 		}
 	}
 	cmd := host.Command{Args: host.Interpreter(b.Language, r.script(sc, b)), Dir: sc.dir,
-		Env: host.EnvList(env), Stdout: handshake, Stderr: errs}
+		Env: host.EnvList(env), Stdout: handshake, Stderr: r.Stderr}
 	p, err := r.background(ctx, sc, b, cmd)
 	if err != nil {
 		return err

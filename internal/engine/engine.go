@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/executable-markdown/xmd/internal/document"
@@ -43,7 +44,8 @@ type Options struct {
 	// Emit receives rendered text as top-level segments finish. An error stops
 	// the run. It is never called concurrently.
 	Emit func(text string) error
-	// Stdout and Stderr receive what commands print, as it arrives.
+	// Stdout and Stderr receive what commands print, as it arrives. They may be one
+	// writer; writes are never concurrent. Nil drops the channel.
 	Stdout, Stderr io.Writer
 	// Body receives the rendered body of a value root; nil drops it.
 	Body func(text string) error
@@ -75,6 +77,8 @@ type run struct {
 // carried through (cancelled, history broken, wrong properties: *PropsError);
 // a document that failed is a Result with Err set.
 func Run(ctx context.Context, root *Root, o Options) (Result, error) {
+	var turn sync.Mutex
+	o.Stdout, o.Stderr = serialize(&turn, o.Stdout), serialize(&turn, o.Stderr)
 	r := &run{Options: o, exprs: expr.New(), ledger: &ledger{}, emitted: &buffer{}}
 	co := o.Journal.Root()
 	if recorded, ok := co.Recorded(); ok {

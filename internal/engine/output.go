@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"io"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A buffer collects what nodes render, and which errors were printed into it.
@@ -83,6 +85,26 @@ func (o *buffer) contentError() *ContentError {
 		c.texts = append(c.texts, p.text)
 	}
 	return c
+}
+
+// A serial writer takes turns with the others of its mutex: concurrent children
+// print to the same channels.
+type serial struct {
+	turn *sync.Mutex
+	to   io.Writer
+}
+
+func serialize(turn *sync.Mutex, to io.Writer) io.Writer {
+	if to == nil {
+		return io.Discard
+	}
+	return &serial{turn, to}
+}
+
+func (s *serial) Write(p []byte) (int, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	return s.to.Write(p)
 }
 
 // A Normalizer tidies prose for a terminal (language 11.3): no blanks before line

@@ -9,9 +9,9 @@ import (
 )
 
 // NewMemory returns a stream that keeps events in this process. It starts with
-// the given ones, which are handed over; Load returns everything appended so far,
-// so a second journal can continue where a first one stopped.
-func NewMemory(events ...Event) Stream { return &memory{events: events} }
+// the given ones; Load returns everything appended so far, so a second journal can
+// continue where a first one stopped.
+func NewMemory(events ...Event) Stream { return &memory{events: slices.Clone(events)} }
 
 type memory struct{ events []Event }
 
