@@ -121,7 +121,7 @@ var process = map[string][]string{
 var allowed = map[string]map[string][]string{
 	"internal/host":   {"os": nil, "os/exec": nil, "net": nil, "net/http": nil, "path/filepath": nil, "syscall": nil},
 	"internal/cli":    process,
-	"cmd/xmd":         {"os": {"Exit", "Args"}, "syscall": {"SIGTERM"}},
+	"cmd/xmd":         {"os": {"Exit", "Args"}, "syscall": {"SIGTERM", "SIGHUP", "SIGPIPE"}},
 	"internal/elicit": {"golang.org/x/term": nil}, // the size and modes of the terminal it is given
 }
 
