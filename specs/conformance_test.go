@@ -22,13 +22,20 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
-	_ "github.com/executable-markdown/xmd/internal/cli" // a change of the command makes a cached result stale
+	"github.com/executable-markdown/xmd/internal/cli"
 )
 
 // binary is the built command.
 var binary string
 
+// linked keeps the command's code in the test, so that a change of it makes a cached
+// result stale.
+var linked = cli.Main
+
 func TestMain(m *testing.M) {
+	if linked == nil {
+		panic("no command")
+	}
 	dir, err := os.MkdirTemp("", "xmd-specs-")
 	if err != nil {
 		panic(err)

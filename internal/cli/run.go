@@ -366,7 +366,11 @@ func (c *command) separate(root *engine.Root, s *runSettings) error {
 	if s.output == "" {
 		return nil
 	}
-	for option, other := range map[string]string{"--journal": s.journal, "--replay": s.replay, "the document": root.Document.Name} {
+	document := root.Document.Name
+	if strings.HasPrefix(document, "<") { // <eval> and <stdin> are no files
+		document = ""
+	}
+	for option, other := range map[string]string{"--journal": s.journal, "--replay": s.replay, "the document": document} {
 		if other != "" && host.SameFile(c.path(s.output), c.path(other)) {
 			return usage("--output and %s are the same file, %s; the result would replace it", option, s.output)
 		}

@@ -155,13 +155,13 @@ func fault(b *document.Block, format string, args ...any) *Error {
 // eval evaluates a js block in the expression interpreter (language 1.12, D-11).
 func (r *run) eval(ctx context.Context, sc *scope, b *document.Block, c chain, out *buffer) error {
 	n := sc.strand.next()
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if c.timeout > 0 {
-		limited, cancel = context.WithTimeout(ctx, c.timeout)
-	}
-	defer cancel()
 	var fresh *expr.BlockResult
-	evaluate := func(context.Context) (any, error) {
+	evaluate := func(ctx context.Context) (any, error) {
+		limited, cancel := ctx, context.CancelFunc(func() {})
+		if c.timeout > 0 {
+			limited, cancel = context.WithTimeout(ctx, c.timeout)
+		}
+		defer cancel()
 		names := sc.env.lookup
 		if c.ephemeral {
 			names = sc.env.lookupLive
@@ -206,41 +206,30 @@ func (r *run) eval(ctx context.Context, sc *scope, b *document.Block, c chain, o
 		e.Cause = err
 		return e
 	}
-	return r.publish(sc, v, fresh, c.ephemeral, b, out)
+	if fresh == nil { // it is pure: what it did to values is done again
+		again, err := evaluate(context.WithoutCancel(ctx))
+		if err != nil || !value.Equal(v, again) {
+			return malformed("eval", b.Info, "running the block again gives other values")
+		}
+	}
+	return r.publish(sc, *fresh, c.ephemeral, b, out)
 }
 
 // publish binds what an eval block declared and renders what it printed.
-func (r *run) publish(sc *scope, v any, fresh *expr.BlockResult, ephemeral bool, b *document.Block, out *buffer) error {
-	if fresh != nil {
-		if ephemeral && fresh.Output != "" {
-			return fault(b, "an ephemeral eval block must not print or return anything")
-		}
-		for _, e := range fresh.Exports {
-			if expr.BindingName(e.Name) != "" {
-				continue
-			}
-			if !ephemeral {
-				sc.env.bind(e.Name, e.Value)
-			} else if err := sc.env.bindLive(e.Name, e.Value); err != nil {
-				return fault(b, "%v", err)
-			}
-		}
-		out.WriteString(fresh.Output)
-		return nil
+func (r *run) publish(sc *scope, res expr.BlockResult, ephemeral bool, b *document.Block, out *buffer) error {
+	if ephemeral && res.Output != "" {
+		return fault(b, "an ephemeral eval block must not print or return anything")
 	}
-	o, _ := v.(*value.Object)
-	recorded, _ := o.Get("value")
-	exports, ok := recorded.(*value.Object)
-	if !ok {
-		return malformed("eval", b.Info, "its value is not an object")
-	}
-	for name, v := range exports.All() {
-		if name == "__output" {
-			text, _ := v.(string)
-			out.WriteString(text)
+	for _, e := range res.Exports {
+		if expr.BindingName(e.Name) != "" {
 			continue
 		}
-		sc.env.bind(name, r.exprs.Ref(v))
+		if !ephemeral {
+			sc.env.bind(e.Name, e.Value)
+		} else if err := sc.env.bindLive(e.Name, e.Value); err != nil {
+			return fault(b, "%v", err)
+		}
 	}
+	out.WriteString(res.Output)
 	return nil
 }

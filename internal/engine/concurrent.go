@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/journal"
-	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // all runs its spawns at the same time and renders them in authored order after
@@ -29,7 +27,7 @@ func (r *run) all(ctx context.Context, sc *scope, el *document.Element, out *buf
 	var first error
 	for _, c := range children {
 		wait.Go(func() {
-			if c.err = c.run(scope, r, sc); c.err != nil {
+			if c.err = c.run(ctx, scope, r, sc); c.err != nil {
 				once.Do(func() {
 					first = c.err
 					cancel(errSiblingFailed)
@@ -56,8 +54,8 @@ func earliest(children []*spawned, first error) error {
 	place := -1
 	for _, c := range children {
 		var f *failure
-		at, closed := c.ended()
-		if closed && errors.As(c.err, &f) && (place < 0 || at < place) {
+		status, at := c.co.Ended()
+		if status == journal.StatusErr && errors.As(c.err, &f) && (place < 0 || at < place) {
 			place, first = at, c.err
 		}
 	}
@@ -132,17 +130,23 @@ type spawned struct {
 	err     error
 }
 
-// ended is the place of the child's recorded close, when it was there before.
-func (c *spawned) ended() (place int, ok bool) { return c.co.Ended() }
-
-func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
+// run expands the child in ctx, which ends with the first failure of a sibling. What
+// it came to before is taken from its close, except a failure: that one expands
+// again, answered from the history throughout, in the context of the whole All, and
+// so fails again as it did.
+func (c *spawned) run(all, ctx context.Context, r *run, parent *scope) error {
 	c.text = &buffer{}
-	recorded, ok, err := c.co.Restore(ctx)
-	if err != nil {
-		return err
-	}
-	if ok {
-		return c.restore(r, recorded, parent.mode)
+	status, _ := c.co.Ended()
+	if status == journal.StatusErr {
+		ctx = all
+	} else {
+		recorded, ok, err := c.co.Restore(ctx)
+		if err != nil {
+			return err
+		}
+		if ok {
+			return c.restore(r, recorded)
+		}
 	}
 	life := newLifetime(ctx)
 	inner := parent.with(func(s *scope) {
@@ -151,17 +155,12 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 		s.life = life
 		s.id = elementID(parent.id, c.el).child(numberFrame("spawn", c.ordinal))
 	})
-	err = life.end(r.expand(life.ctx, inner, c.el.Children, c.text))
+	err := life.end(r.expand(life.ctx, inner, c.el.Children, c.text))
 	switch {
+	case err == nil && status == journal.StatusErr:
+		return malformed("close", c.co.ID(), "it failed before and does not fail now")
 	case err == nil:
-		runs := []any{}
-		for _, piece := range c.text.pieces() {
-			if piece.isError {
-				runs = append(runs, value.Of("text", "", "exact", true)) // the next run is a printed error
-			}
-			runs = append(runs, value.Of("text", piece.text, "exact", false))
-		}
-		return c.co.Close(ctx, journal.Ok(runs))
+		return c.co.Close(ctx, journal.Ok(c.text.record()))
 	case journal.IsDurability(err):
 		return err
 	case ctx.Err() != nil:
@@ -172,73 +171,22 @@ func (c *spawned) run(ctx context.Context, r *run, parent *scope) error {
 		}
 		return context.Cause(ctx)
 	}
-	closing := err
-	var f *failure
-	if errors.As(err, &f) && f.mode == modeThrow {
-		closing = thrown{err}
-	}
-	if e := c.co.Close(ctx, journal.Err(closing)); e != nil {
+	if e := c.co.Close(ctx, journal.Err(err)); e != nil {
 		return e
 	}
 	return err
 }
 
-// restore takes a closed child's outcome from its record, and shows what its
-// commands had shown.
-func (c *spawned) restore(r *run, recorded journal.Result, mode mode) error {
-	history := c.co.History()
-	for _, e := range history {
+// restore takes a closed child's text from its record, and shows what its commands
+// had shown.
+func (c *spawned) restore(r *run, recorded journal.Result) error {
+	for _, e := range c.co.History() {
 		if err := r.reshow(e); err != nil {
 			return err
 		}
 	}
-	if recorded.Status == journal.StatusErr {
-		return restoredFailure(recorded, history, mode)
-	}
-	runs, ok := recorded.Value.([]any)
-	if !ok {
+	if !c.text.restore(recorded.Value) {
 		return malformed("close", c.co.ID(), "its value is not a list of text runs")
 	}
-	printed := false
-	for _, v := range runs {
-		o, _ := v.(*value.Object)
-		text, ok := o.String("text")
-		exact, _ := o.Get("exact")
-		isExact, isBool := exact.(bool)
-		if !ok || !isBool || o.Len() != 2 {
-			return malformed("close", c.co.ID(), "its value is not a list of text runs")
-		}
-		if printed {
-			c.text.put(text, &Error{Message: text})
-		} else {
-			c.text.WriteString(text)
-		}
-		printed = isExact && text == ""
-	}
 	return nil
-}
-
-// restoredFailure is the failure of a closed child, with the mode that decided it.
-// The last effect of a child that failed by a command or a Fail was that one, which
-// tells its place.
-func restoredFailure(recorded journal.Result, history []journal.Event, site mode) error {
-	cause := &journal.RecordedError{Failure: *recorded.Error}
-	e := &Error{Message: cause.Error(), Cause: cause}
-	f := &failure{err: e, mode: site}
-	name, isThrown := strings.CutPrefix(recorded.Error.Name, thrownPrefix)
-	if isThrown {
-		f.mode = modeThrow
-	}
-	if name != authoredName && name != commandName || len(history) == 0 {
-		return f
-	}
-	last := history[len(history)-1]
-	if pos, ok, err := last.Position(); ok && err == nil {
-		e.Pos = pos
-	}
-	if name == authoredName {
-		e.Authored = true
-		e.Component, _ = last.Description.String("name")
-	}
-	return f
 }

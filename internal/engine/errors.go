@@ -40,17 +40,12 @@ func (e *Error) Unwrap() error { return e.Cause }
 func (e *Error) Name() string {
 	switch {
 	case e.Authored:
-		return authoredName
+		return "AuthoredError"
 	case errors.As(e.Cause, new(*checkedFailure)):
-		return commandName
+		return "CommandError"
 	}
 	return "DocumentError"
 }
-
-const (
-	authoredName = "AuthoredError"
-	commandName  = "CommandError"
-)
 
 // problem makes an error about an element.
 func problem(el *document.Element, format string, args ...any) *Error {
@@ -108,15 +103,6 @@ type failure struct {
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
-
-// thrown is a failure nothing prints, as a child's close records it: its name says
-// so, for the replay.
-type thrown struct{ error }
-
-const thrownPrefix = "Thrown"
-
-func (t thrown) Name() string  { return thrownPrefix + journal.Err(t.error).Error.Name }
-func (t thrown) Unwrap() error { return t.error }
 
 // A ContentError is content whose errors were printed: the request for its text
 // fails and carries them.

@@ -2,9 +2,10 @@ package engine
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"sync"
+
+	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // A buffer collects what nodes render, and which errors were printed into it.
@@ -48,21 +49,54 @@ func (o *buffer) take(other *buffer) {
 	o.b.WriteString(other.b.String())
 }
 
-// A piece is a part of a buffer's text: one printed error, or what lies between.
-type piece struct {
-	text    string
-	isError bool
-}
-
-func (o *buffer) pieces() []piece {
-	var out []piece
+// record is the buffer as the close of a child keeps it: a list of {text, exact}
+// runs. A printed error is three: an empty exact one, which never occurs otherwise,
+// its message, and its comment.
+func (o *buffer) record() []any {
+	runs := []any{}
+	add := func(text string, exact bool) { runs = append(runs, value.Of("text", text, "exact", exact)) }
 	text, done := o.b.String(), 0
 	for _, p := range o.errs {
-		out = append(out, piece{text: text[done:p.at]}, piece{p.text, true})
+		if p.at > done {
+			add(text[done:p.at], false)
+		}
+		add("", true)
+		add(p.err.Error(), true)
+		add(p.text, false)
 		done = p.at + len(p.text)
 	}
-	out = append(out, piece{text: text[done:]})
-	return slices.DeleteFunc(out, func(p piece) bool { return p.text == "" })
+	if done < len(text) {
+		add(text[done:], false)
+	}
+	return runs
+}
+
+// restore adds what record made, and reports whether it was that.
+func (o *buffer) restore(recorded any) bool {
+	list, ok := recorded.([]any)
+	if !ok {
+		return false
+	}
+	var pending []string // of a printed error: the marker, then the message
+	for _, v := range list {
+		r, _ := v.(*value.Object)
+		text, isText := r.String("text")
+		exact, _ := r.Get("exact")
+		isExact, isBool := exact.(bool)
+		if !isText || !isBool || r.Len() != 2 {
+			return false
+		}
+		switch {
+		case len(pending) == 1 || isExact && text == "":
+			pending = append(pending, text)
+		case len(pending) == 2:
+			o.put(text, &Error{Message: pending[1]})
+			pending = nil
+		default:
+			o.b.WriteString(text)
+		}
+	}
+	return len(pending) == 0
 }
 
 // takeErrors appends only the printed errors another buffer holds: what a capture

@@ -318,3 +318,54 @@ func TestStoppedWhileConverting(t *testing.T) {
 	o := observe(t, "<Let as=\"o\" value={({ toString() { for (;;) {} } })} /><Go />{o}{o} text", trial{ctx: ctx, library: []Component{started}})
 	require.ErrorIs(t, o.err, stop)
 }
+
+// TestReplayOfEval: what a block did to values, and functions it exports, are there
+// again.
+func TestReplayOfEval(t *testing.T) {
+	const source = "<Let as=\"x\" value={[]} />\n```js eval\nx.push(1); const f = (a) => a + x.length\n```\n{x}\n```sh exec\nsay {x}\n```\n" +
+		"<All><Spawn><Let as=\"y\" value={f(1)} />{y}</Spawn><Spawn>b</Spawn></All>"
+	golden := observe(t, source, trial{})
+	require.NoError(t, golden.Err)
+	require.Contains(t, golden.Output, "2b")
+	for cut := range len(golden.events) + 1 {
+		again := observe(t, source, trial{events: golden.events[:cut]})
+		require.NoError(t, again.err, "from %d events", cut)
+		require.Equal(t, golden.Output, again.Output)
+		require.Equal(t, golden.stdout, again.stdout)
+	}
+}
+
+// TestReplayOfFailureKinds: a failure that a closed child had comes back with its
+// message, place, code and kind, whatever it was, and its printed errors with
+// theirs.
+func TestReplayOfFailureKinds(t *testing.T) {
+	stop := Component{Name: "Stop", Origin: "test", Forms: SelfClosing, Run: func(context.Context, *Call) (any, error) {
+		return nil, &Error{Message: "boo", Authored: true}
+	}}
+	wrap := Component{Name: "Tell", Origin: "test", Forms: Both, Run: func(ctx context.Context, c *Call) (any, error) {
+		text, err := c.Content(ctx)
+		if err != nil {
+			return nil, Explain(err, "told")
+		}
+		return text, nil
+	}}
+	for name, source := range map[string]string{
+		"in a loop":      "x<All><Spawn><Loop max={3}>a<Stop /></Loop></Spawn><Spawn>b</Spawn></All>y",
+		"nested":         "x<All><Spawn><All><Spawn>\n```sh exec\nwarn w\nexit 4\n```\n</Spawn><Spawn>k</Spawn></All></Spawn><Spawn>ok</Spawn></All>y",
+		"missing":        "s<All><Spawn>x<Missing /></Spawn><Spawn>b</Spawn></All>e",
+		"expression":     "s<All><Spawn>x<Let as=\"v\" value={nope.a} /></Spawn><Spawn>b</Spawn></All>e",
+		"printed inside": "<PrintErrors><Tell><All><Spawn><Stop /></Spawn><Spawn>b</Spawn></All></Tell>t</PrintErrors>",
+	} {
+		tr := trial{library: []Component{stop, wrap}}
+		golden := observe(t, source, tr)
+		require.NoError(t, golden.err, name)
+		for cut := range len(golden.events) + 1 {
+			tr.events = golden.events[:cut]
+			again := observe(t, source, tr)
+			require.NoError(t, again.err, "%s from %d events", name, cut)
+			require.Equal(t, golden.Output, again.Output, "%s from %d events", name, cut)
+			require.ElementsMatch(t, lines(t, golden.events), lines(t, again.events), "%s from %d events", name, cut)
+			require.Equal(t, PositionOf(golden.Err), PositionOf(again.Err), "%s from %d events", name, cut)
+		}
+	}
+}

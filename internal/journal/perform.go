@@ -70,15 +70,16 @@ func (c *Coroutine) Restore(ctx context.Context) (Result, bool, error) {
 	return r, ok, nil
 }
 
-// Ended returns the place of the coroutine's retained close in the whole history,
-// so that closes can be put in order; ok is false when there is none.
-func (c *Coroutine) Ended() (place int, ok bool) {
+// Ended returns the status of the coroutine's retained close and its place in the
+// whole history, so that closes can be put in order; the status is empty when there
+// is none. To ask is not to use it, as Recorded is.
+func (c *Coroutine) Ended() (status string, place int) {
 	c.journal.mu.Lock()
 	defer c.journal.mu.Unlock()
 	if c.retained == nil || c.retained.close == nil {
-		return 0, false
+		return "", 0
 	}
-	return c.retained.ended, true
+	return c.retained.close.Status, c.retained.ended
 }
 
 // History returns copies of the retained effects of the coroutine and of those
