@@ -39,7 +39,7 @@ type outcome struct {
 	marks   []string // what <Mark name="…" /> elements were expanded, in order
 }
 
-const workingDirectory = "/work/site"
+const workingDirectory = "/home/site"
 
 // run executes a document called main.md. A <Mark name="…" /> renders its name and
 // notes that it was expanded.

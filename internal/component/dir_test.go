@@ -8,12 +8,12 @@ import (
 
 func TestDir(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{`<Dir path="a"><Where /></Dir> <Where />`, "/work/site/a /work/site"},
+		{`<Dir path="a"><Where /></Dir> <Where />`, "/home/site/a /home/site"},
 		{`<Dir path="/srv/x"><Where /></Dir>`, "/srv/x"},
-		{`<Dir path="a/../b"><Where /></Dir>`, "/work/site/a/../b"},
+		{`<Dir path="a/../b"><Where /></Dir>`, "/home/site/a/../b"},
 		{`<Dir path="/"><Dir path="etc"><Where /></Dir></Dir>`, "/etc"},
 		{`<Dir path="/srv/"><Dir path="x"><Where /></Dir></Dir>`, "/srv/x"},
-		{`<Dir path="a" as="t">in <Where /></Dir>[{t}]`, "[in /work/site/a]"},
+		{`<Dir path="a" as="t">in <Where /></Dir>[{t}]`, "[in /home/site/a]"},
 		{`<Dir path="a"><Let as="x" value={1} /></Dir>{x}`, "1"},
 	} {
 		m := &memory{}
@@ -27,8 +27,8 @@ func TestDir(t *testing.T) {
 func TestDirContentFails(t *testing.T) {
 	o := run(t, `<PrintErrors><Dir path="a">x<Fail message="no" /></Dir> <Where /></PrintErrors>`, world{})
 	o.printed(t, "no")
-	require.Contains(t, o.Output, "/work/site")
-	require.NotContains(t, o.Output, "/work/site/a")
+	require.Contains(t, o.Output, "/home/site")
+	require.NotContains(t, o.Output, "/home/site/a")
 	o = run(t, `<Dir path="a">x<Fail message="no" /></Dir> <Mark />`, world{})
 	o.failed(t, "no")
 	require.Equal(t, "x", o.Output)

@@ -21,11 +21,11 @@ func TestFileReadsAndWrites(t *testing.T) {
 	require.Equal(t, []string{"mark"}, o.marks)
 	require.Equal(t, " two mark\n", m.texts[workingDirectory+"/b.txt"])
 	require.Equal(t, []string{
-		"read /work/site/a.txt",
-		"check writeTextFile b.txt", "write /work/site/b.txt", "read /work/site/b.txt",
-		"check writeTextFile c.txt", "write /work/site/c.txt",
-		"check writeTextFile c.txt", "write /work/site/c.txt", "read /work/site/c.txt",
-		"check writeTextFile d", "write /work/site/d",
+		"read /home/site/a.txt",
+		"check writeTextFile b.txt", "write /home/site/b.txt", "read /home/site/b.txt",
+		"check writeTextFile c.txt", "write /home/site/c.txt",
+		"check writeTextFile c.txt", "write /home/site/c.txt", "read /home/site/c.txt",
+		"check writeTextFile d", "write /home/site/d",
 	}, m.log)
 	for _, e := range o.events {
 		typ, _ := e.Description.String("type")
@@ -169,7 +169,7 @@ func TestFileContentInfrastructure(t *testing.T) {
 	m := &memory{failures: map[string]error{host.OpRead: errors.New("broken")}}
 	o := run(t, `<PrintErrors><File path="f"><File path="g" /></File></PrintErrors>`, world{files: m})
 	o.infrastructure(t, "could not serve <File>")
-	require.Equal(t, []string{"check writeTextFile f", "read /work/site/g"}, m.log)
+	require.Equal(t, []string{"check writeTextFile f", "read /home/site/g"}, m.log)
 }
 
 // A provider that answers with the cause of a cancellation is not at fault.

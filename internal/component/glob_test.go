@@ -13,8 +13,8 @@ func TestGlob(t *testing.T) {
 	o := run(t, `<Glob include={["**/*.md", "x"]} exclude={["y"]} as="g" /><Json value={g} /> <Glob include={["*"]} as="g" />{g.length}`, world{files: m})
 	require.Equal(t, "[\n  \"a/c.md\",\n  \"b.md\"\n] 2", o.ok(t))
 	require.Equal(t, []string{
-		`glob /work/site ["**/*.md" "x"] ["y"]`,
-		`glob /work/site ["*"] []`,
+		`glob /home/site ["**/*.md" "x"] ["y"]`,
+		`glob /home/site ["*"] []`,
 	}, m.log, "the provider is asked once")
 	m = &memory{}
 	require.Equal(t, "[]", run(t, `<Glob include={["*"]} as="g" /><Json value={g} />`, world{files: m}).ok(t))

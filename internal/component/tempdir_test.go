@@ -15,10 +15,10 @@ import (
 func TestTempDirAroundContent(t *testing.T) {
 	m := &memory{}
 	o := run(t, `[<TempDir>in <Where /><File path="f">x</File></TempDir>] <Where /> <File path="g" /><TempDir as="t">y</TempDir>{t}`, world{files: m})
-	require.Equal(t, "[in /tmp/fresh] /work/site y", o.ok(t))
+	require.Equal(t, "[in /tmp/fresh] /home/site y", o.ok(t))
 	require.Equal(t, []string{
 		"make /tmp/fresh", "check writeTextFile f", "write /tmp/fresh/f", "remove /tmp/fresh",
-		"read /work/site/g", "make /tmp/fresh", "remove /tmp/fresh",
+		"read /home/site/g", "make /tmp/fresh", "remove /tmp/fresh",
 	}, m.log)
 }
 
@@ -26,7 +26,7 @@ func TestTempDirSelfClosing(t *testing.T) {
 	m := &memory{}
 	o := run(t, `<TempDir as="d" />{d} <TempDir /><File path="g" />`, world{files: m})
 	require.Equal(t, "/tmp/fresh /tmp/fresh", o.ok(t))
-	require.Equal(t, []string{"make /tmp/fresh", "make /tmp/fresh", "read /work/site/g", "remove /tmp/fresh", "remove /tmp/fresh"}, m.log,
+	require.Equal(t, []string{"make /tmp/fresh", "make /tmp/fresh", "read /home/site/g", "remove /tmp/fresh", "remove /tmp/fresh"}, m.log,
 		"the directories last until the text around them has ended")
 }
 

@@ -49,7 +49,7 @@ func runSource(b *testing.B, source []byte) {
 		b.Fatal(err)
 	}
 	res, err := Run(b.Context(), root, Options{
-		Host:    host.Host{Sources: helpers, Dir: "/work"},
+		Host:    host.Host{Sources: helpers, Dir: "/home/doc"},
 		Library: NewLibrary(nil, testLibrary), Journal: j, Include: []string{"."},
 		Stdout: io.Discard, Stderr: io.Discard,
 	})

@@ -210,7 +210,7 @@ func observe(t *testing.T, source string, tr trial) observation {
 	var o observation
 	var stdout, stderr bytes.Buffer
 	o.Result, o.err = Run(ctx, root, Options{
-		Host:    host.Host{Sources: tr.files, Process: tr.programs, Dir: "/work"},
+		Host:    host.Host{Sources: tr.files, Process: tr.programs, Dir: "/home/doc"},
 		Library: NewLibrary(nil, append(testLibrary, tr.library...)), Journal: j, Include: []string{"components", "."}, Props: tr.props,
 		Elicitor: tr.elicitor, Stdout: &stdout, Stderr: &stderr, Retain: true,
 		Emit: func(text string) error { o.emitted = append(o.emitted, text); return nil },
