@@ -42,9 +42,7 @@ func newScreen(t *testing.T) *screen {
 	require.NoError(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100}))
 	s := &screen{t: t, keyboard: master, terminal: slave}
 	s.grew = sync.NewCond(&s.mu)
-	ended := make(chan struct{})
 	go func() {
-		defer close(ended)
 		chunk := make([]byte, 4096)
 		for {
 			n, err := master.Read(chunk)
@@ -57,13 +55,14 @@ func newScreen(t *testing.T) *screen {
 			}
 		}
 	}()
-	t.Cleanup(func() {
-		slave.Close()
-		<-ended
-		master.Close()
-	})
+	// Both stay open, like a person's terminal: the form library may look at the
+	// size of the one it had a moment after its program has ended.
+	terminals.Store(slave, master)
 	return s
 }
+
+// terminals are those of all tests.
+var terminals sync.Map
 
 // expect waits until the text appears after what was expected before.
 func (s *screen) expect(text string) {
