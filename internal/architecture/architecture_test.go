@@ -32,10 +32,17 @@ var floors = map[string]int{
 	"internal/expr":     1,
 	"internal/schema":   1,
 	"internal/host":     1,
+	"internal/ecma":     1,
+	"wasm":              1,
 
+	"internal/answer":  2,
 	"internal/journal": 2,
+	"internal/subset":  2,
+	"capability":       2,
 
 	"internal/engine": 3,
+	"admission":       3,
+	"sandbox":         3,
 
 	"internal/component": 4,
 	"internal/catalog":   4,
@@ -47,7 +54,7 @@ var floors = map[string]int{
 }
 
 // tools are programs for developers; nothing imports them.
-var tools = []string{"internal/startup"}
+var tools = []string{"internal/startup", "internal/defects", "examples/host"}
 
 type listed struct {
 	ImportPath string

@@ -53,6 +53,8 @@ type Inputs struct {
 	Sources Lister // nil: no component files
 	Include []string
 	Library *engine.Library // required
+	// Constructs are the structural elements to list; nil: all of them.
+	Constructs []string
 }
 
 // A Catalog is the vocabulary at one moment. It is immutable and safe for
@@ -89,6 +91,9 @@ func Build(in Inputs) (*Catalog, error) {
 	slices.Sort(names)
 
 	c := &Catalog{structural: constructs()}
+	if in.Constructs != nil {
+		c.structural = slices.DeleteFunc(c.structural, func(e *entry) bool { return !slices.Contains(in.Constructs, e.name) })
+	}
 	r := newResolver(in)
 	for _, name := range slices.Compact(names) {
 		if engine.IsConstruct(name) {

@@ -39,7 +39,9 @@ const syntaxLong = "Without props it renders the whole catalog: structural eleme
 
 func showSyntax(ctx context.Context, c *engine.Call) (any, error) {
 	in := Inputs{Include: c.Include(), Library: c.Library()}
-	if sources := c.Host().Sources; sources != nil {
+	if v := c.Narrowed(); v != nil {
+		in = Inputs{Library: v.Library, Constructs: v.Constructs}
+	} else if sources := c.Host().Sources; sources != nil {
 		lister, ok := sources.(Lister)
 		if !ok {
 			return nil, errors.New("there is no syntax reference here, because this run cannot list its component directories")

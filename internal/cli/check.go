@@ -71,7 +71,7 @@ func completeDocuments(*cobra.Command, []string, string) ([]string, cobra.ShellC
 
 // inputs is what a listing or a validation looks at.
 func (c *command) inputs(include []string) catalog.Inputs {
-	return catalog.Inputs{Sources: host.NewSources(c.Dir), Include: defaultInclude(include), Library: library()}
+	return catalog.Inputs{Sources: host.NewSources(c.Dir), Include: defaultInclude(include), Library: library(nil)}
 }
 
 func (c *command) check(in catalog.Inputs, refs []string, props *value.Object, asJSON, quiet bool) error {
@@ -192,7 +192,7 @@ names, describe these components in full.`,
 	f.StringVar(&format, "format", "text", "text or json")
 	f.BoolVar(&asJSON, "json", false, "the same as --format json")
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return library().Names(), cobra.ShellCompDirectiveNoFileComp
+		return library(nil).Names(), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }

@@ -29,6 +29,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // the document failed, a deadline included
 	exitUsage       = 2   // the command line or a configuration was wrong
+	exitRefused     = 3   // refused by admission
 	exitDamaged     = 4   // a history cannot be trusted
 	exitInterrupted = 130 // SIGINT or SIGTERM
 )

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executable-markdown/xmd/admission"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/elicit"
 	"github.com/executable-markdown/xmd/internal/engine"
@@ -74,6 +75,8 @@ func status(err error) int {
 		return exitUsage
 	case errors.As(err, &history), journal.IsDurability(err) && !isPersistence(err):
 		return exitDamaged
+	case refused(err):
+		return exitRefused
 	}
 	return exitFailed
 }
@@ -90,7 +93,20 @@ func (c *command) print(err error) {
 		fmt.Fprintln(c.out)
 	}
 	fmt.Fprintln(c.err, elicit.Visible(err.Error()))
-	c.excerpt(engine.PositionOf(err))
+	pos := engine.PositionOf(err)
+	if refused(err) && !pos.IsZero() { // the line may hold the refused text (F5)
+		fmt.Fprintf(c.err, "  --> %s\n", elicit.Visible(pos.String()))
+		return
+	}
+	c.excerpt(pos)
+}
+
+// refused reports whether an error is a refusal of generated text, made now or
+// recorded.
+func refused(err error) bool {
+	var now *admission.Refusal
+	var recorded *journal.RecordedError
+	return errors.As(err, &now) || errors.As(err, &recorded) && recorded.Name() == engine.RefusedName
 }
 
 // excerpt shows the line a position is on.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/executable-markdown/xmd/capability"
 	"github.com/executable-markdown/xmd/internal/catalog"
 	"github.com/executable-markdown/xmd/internal/component"
 	"github.com/executable-markdown/xmd/internal/document"
@@ -27,6 +28,8 @@ type runSettings struct {
 	include      []string
 	journal      string
 	replay       string
+	profile      string
+	noEvaluate   bool
 	output       string
 	raw          bool
 	strict       bool
@@ -50,6 +53,8 @@ func (s *runSettings) flags() *pflag.FlagSet {
 	f.StringArrayVar(&s.include, "component-dir", nil, "the same as --include")
 	f.StringVarP(&s.journal, "journal", "j", "", "write the history of the run to a new `file`")
 	f.StringVar(&s.replay, "replay", "", "answer effects from the history in this `file`, and go on live where it ends")
+	f.StringVar(&s.profile, "profile", "", "let generated text do what the profile in this `file` states, instead of the ordinary one")
+	f.BoolVar(&s.noEvaluate, "no-evaluate", false, "run no generated text: <Evaluate> refuses")
 	f.StringVarP(&s.output, "output", "o", "", "write the rendered text or value to this `file`")
 	f.BoolVar(&s.raw, "raw", false, "print text as it is, also on a terminal")
 	f.BoolVar(&s.strict, "strict", false, "fail when an error was printed into the document")
@@ -176,10 +181,13 @@ func parseSettings(known []string) (*runSettings, error) {
 	if err := f.Parse(known); err != nil {
 		return nil, usage("%v", err)
 	}
-	for _, name := range []string{"journal", "replay", "output"} {
+	for _, name := range []string{"journal", "replay", "output", "profile"} {
 		if option := f.Lookup(name); option.Changed && option.Value.String() == "" {
 			return nil, usage("--%s needs the name of a file, not an empty one", name)
 		}
+	}
+	if s.noEvaluate && s.profile != "" {
+		return nil, usage("--profile states what generated text may do and --no-evaluate that none runs; give one of them")
 	}
 	s.include = defaultInclude(s.include)
 	return s, nil
@@ -287,9 +295,10 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%s cannot be read: %w", name, err)
 }
 
-// library is the components of a person's own run.
-func library() *engine.Library {
-	return engine.NewLibrary([]engine.Component{catalog.Syntax()}, component.Defaults())
+// library is the components of a person's own run. Generated text runs under the
+// profile, or not at all when it is nil.
+func library(profile *capability.Captured) *engine.Library {
+	return engine.NewLibrary([]engine.Component{catalog.Syntax(), component.Evaluate(profile)}, component.Defaults())
 }
 
 // execute runs a settled invocation and prints what came of it.
@@ -299,6 +308,21 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	}
 	if err := c.separate(root, s); err != nil {
 		return err
+	}
+	var generated *capability.Captured
+	if !s.noEvaluate {
+		profile, err := c.profile(ctx, profileRequest{
+			file: s.profile, include: s.include, used: []string{s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
+		})
+		switch {
+		case err == nil:
+			defer profile.revoke()
+			generated = profile.captured
+		case s.profile != "":
+			return err
+		}
+		// A directory that cannot be opened is no reason to refuse a document: only
+		// generated text is then refused.
 	}
 	history, err := c.openHistory(ctx, root, props, s)
 	if err != nil {
@@ -313,7 +337,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		defer cancel()
 	}
 	o := engine.Options{
-		Host: c.machine(), Library: library(), Journal: history.journal, Include: s.include, Props: props,
+		Host: c.machine(), Library: library(generated), Journal: history.journal, Include: s.include, Props: props,
 		Stdout: c.out, Stderr: c.err, Retain: s.journal != "" || s.replay != "",
 		ExecTimeout: s.timeoutExec.Duration, FetchTimeout: s.timeoutFetch.Duration,
 	}

@@ -3,9 +3,9 @@ package component
 import (
 	"context"
 	_ "embed"
-	"strings"
 
 	"github.com/executable-markdown/xmd/internal/engine"
+	"github.com/executable-markdown/xmd/internal/markdown"
 )
 
 //go:embed docs/codeblock.md
@@ -31,22 +31,7 @@ func codeBlock() engine.Component {
 			Long:        codeBlockDoc,
 		},
 		Run: func(_ context.Context, c *engine.Call) (any, error) {
-			text := c.Text("value")
-			fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-			return fence + c.Text("language") + "\n" + text + "\n" + fence, nil
+			return markdown.Fence(c.Text("value"), c.Text("language")), nil
 		},
 	}
-}
-
-// longestRun returns how often c stands in a row in s, at most.
-func longestRun(s string, c byte) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		run++
-		if s[i] != c {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
 }

@@ -1,7 +1,6 @@
 package component
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,18 +50,6 @@ func TestCodeBlock(t *testing.T) {
 		require.Equal(t, c.want, o.ok(t), c.source)
 		require.Empty(t, o.marks)
 	}
-}
-
-// The fence of a CodeBlock is longer than any run of backticks in its text.
-func FuzzCodeBlockFence(f *testing.F) {
-	for _, seed := range []string{"", "`", "a```b", "````\n```", strings.Repeat("`", 40)} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		longest := longestRun(text, '`')
-		require.NotContains(t, text, strings.Repeat("`", longest+1))
-		require.Contains(t, text, strings.Repeat("`", longest))
-	})
 }
 
 func TestFail(t *testing.T) {

@@ -18,6 +18,10 @@
 // reader here takes time and memory in proportion to what it reads, and none
 // follows the nesting of elements by recursion.
 //
+// A text nobody with authority wrote is read by ReadFragment instead. It shares
+// the readers of tags, fences, comments and code spans, so that what it accepts is
+// what Parse finds, but it refuses whatever is not markup for every reader alike.
+//
 // The package does not know what an element name means, which modifiers exist,
 // what an expression evaluates to or where a source came from.
 //
@@ -26,6 +30,8 @@
 // position.go turns offsets into lines and columns on the way. values.go holds
 // the one index that keeps attribute reading linear. Targets are found by a
 // second reader (blocks.go, inline.go), only when somebody asks for them.
+// fragment.go is the strict scan, fragment_tag.go its tags, and fragment_hidden.go
+// what code and comments may hide.
 package document
 
 import (
@@ -65,7 +71,7 @@ type Text struct {
 // An Element is an authored tag with its content.
 type Element struct {
 	Name        string
-	Attrs       []Attr // authored order, spreads dropped
+	Attrs       []Attr // authored order; spreads are dropped, except in a fragment
 	Children    []Node
 	SelfClosing bool
 	Pos         Position
@@ -79,15 +85,16 @@ const (
 	Bare   AttrForm = iota // name
 	Quoted                 // name="…" or name='…'
 	Braced                 // name={…}
+	Spread                 // {...…}, in a fragment only
 )
 
 // An Attr is one attribute. Text holds the raw characters between quotes, or the
-// trimmed source between braces; it is empty for a bare one.
+// trimmed source between braces; it is empty for a bare one. A spread has no name.
 type Attr struct {
 	Name string
 	Form AttrForm
 	Text string
-	Pos  Position // of the name
+	Pos  Position // of the name, or of the brace of a spread
 }
 
 // A Block is an executable fence.

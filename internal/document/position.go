@@ -119,6 +119,18 @@ func (d *Document) position(offset int) Position {
 	return t.at(offset)
 }
 
+// Positions are the positions of ascending offsets in a generated text that was
+// admitted under id. It reads the text once.
+func Positions(id, source string, offsets []int) []Position {
+	t := tracker{src: source, line: 1, column: 1}
+	positions := make([]Position, len(offsets))
+	for i, offset := range offsets {
+		positions[i] = t.at(offset)
+		positions[i].Generated = id
+	}
+	return positions
+}
+
 // A tracker turns offsets into positions. It remembers the last one, so asking in
 // ascending order costs one walk over the source in all, whatever the length of
 // its lines.

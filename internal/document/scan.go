@@ -20,6 +20,7 @@ type scanner struct {
 	values *valueIndex // built at the first attribute with a value
 	runs   *runIndex   // built at the first run of backticks
 	trail  []int32     // values passed by the attribute list being read
+	strict bool        // keep spreads among the attributes
 }
 
 type tokenKind uint8
@@ -103,11 +104,7 @@ func (s *scanner) angle(p int) int {
 			nameEnd: int32(end), name: s.nameID(s.src[p+2 : end]), mate: none})
 		return end + 1
 	case strings.HasPrefix(rest, "!--"):
-		// The end may share its hyphens with the start: <!--> and <!---> are whole.
-		end := s.find("-->", p+2)
-		if end < s.hi {
-			end += 3
-		}
+		end, _ := s.comment(p)
 		s.tokens = append(s.tokens, token{kind: comment, start: int32(p), end: int32(end)})
 		s.inert = append(s.inert, span{p, end})
 		return end
@@ -117,6 +114,16 @@ func (s *scanner) angle(p int) int {
 		}
 	}
 	return p + 1
+}
+
+// comment returns the end of the comment at p. The end may share its hyphens with
+// the start: <!--> and <!---> are whole. A comment that is not closed goes on to
+// the end of the range.
+func (s *scanner) comment(p int) (end int, closed bool) {
+	if end = s.find("-->", p+2); end == s.hi {
+		return end, false
+	}
+	return end + len("-->"), true
 }
 
 // tag reads an opening or self-closing tag at p (language 1.3 to 1.6.1). When it
@@ -142,13 +149,14 @@ func (s *scanner) tag(p int) (end int, ok bool) {
 	return end, true
 }
 
-// attributes reads an attribute list from i to the end of its tag.
+// attributes reads an attribute list from i to the end of its tag. When it is
+// malformed, end is the place of the character at fault.
 func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 	k := int32(none) // the next mark of the value index
 	for {
 		i = skipSpace(s.src, i)
 		if i == s.hi {
-			return 0, false, false
+			return i, false, false
 		}
 		switch c := s.src[i]; {
 		case c == '>':
@@ -157,13 +165,17 @@ func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 			if i+1 < s.hi && s.src[i+1] == '>' {
 				return i + 2, true, true
 			}
-			return 0, false, false
-		case c == '{': // {...expr} is skipped and means nothing
+			return i, false, false
+		case c == '{': // {...expr} means nothing in an ordinary document
 			var text span
 			if text, k, ok = s.value(tag, k); !ok || !strings.HasPrefix(s.src[skipSpace(s.src, text.start):text.end], "...") {
-				return 0, false, false
+				return i, false, false
 			}
 			s.trail = append(s.trail, k-1)
+			if s.strict {
+				s.attrs = append(s.attrs, rawAttr{name: int32(i), nameEnd: int32(i),
+					text: int32(text.start), textEnd: int32(text.end), form: Spread})
+			}
 			i = text.end + 1
 		case isAttrName(c):
 			a := rawAttr{name: int32(i)}
@@ -175,7 +187,7 @@ func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 			if i < s.hi && s.src[i] == '=' {
 				i = skipSpace(s.src, i+1)
 				if i == s.hi {
-					return 0, false, false
+					return i, false, false
 				}
 				switch s.src[i] {
 				case '"', '\'':
@@ -183,11 +195,11 @@ func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 				case '{':
 					a.form = Braced
 				default:
-					return 0, false, false
+					return i, false, false
 				}
 				var text span
 				if text, k, ok = s.value(tag, k); !ok {
-					return 0, false, false
+					return i, false, false
 				}
 				a.text, a.textEnd = int32(text.start), int32(text.end)
 				s.trail = append(s.trail, k-1)
@@ -195,7 +207,7 @@ func (s *scanner) attributes(tag, i int) (end int, selfClosing, ok bool) {
 			}
 			s.attrs = append(s.attrs, a)
 		default:
-			return 0, false, false
+			return i, false, false
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (b *builder) element(t *token) *Element {
 	e.Attrs = make([]Attr, len(raw))
 	for i, a := range raw {
 		text := b.src[a.text:a.textEnd]
-		if a.form == Braced {
+		if a.form == Braced || a.form == Spread {
 			text = strings.TrimSpace(text)
 		}
 		e.Attrs[i] = Attr{Name: b.src[a.name:a.nameEnd], Form: a.form, Text: text, Pos: b.places.at(int(a.name))}

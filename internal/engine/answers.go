@@ -2,10 +2,10 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/executable-markdown/xmd/internal/answer"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/expr"
 	"github.com/executable-markdown/xmd/internal/value"
@@ -41,7 +41,7 @@ func (r *run) answers(ctx context.Context, sc *scope, el *document.Element, out 
 		}
 	}
 	for _, m := range matchers {
-		a, err := r.answer(ctx, sc, m)
+		a, err := r.matcher(ctx, sc, m)
 		if err != nil {
 			return refuse(err)
 		}
@@ -79,18 +79,18 @@ func splitAnswers(el *document.Element) (matchers []*document.Element, body bool
 	return matchers, body
 }
 
-// An answer is one matcher: a nil template matches every question.
-type answer struct {
-	template *template
+// A matcher is one Answer: a nil template matches every question.
+type matcher struct {
+	template *answer.Template
 	value    any
 }
 
-// answer reads one matcher.
-func (r *run) answer(ctx context.Context, sc *scope, el *document.Element) (answer, error) {
+// matcher reads one Answer.
+func (r *run) matcher(ctx context.Context, sc *scope, el *document.Element) (matcher, error) {
 	if err := answerProblem(el); err != nil {
-		return answer{}, err
+		return matcher{}, err
 	}
-	var a answer
+	var a matcher
 	text, _, written := static(el, "template")
 	if len(el.Children) > 0 {
 		rendered := &buffer{}
@@ -105,7 +105,7 @@ func (r *run) answer(ctx context.Context, sc *scope, el *document.Element) (answ
 	}
 	var err error
 	if written {
-		if a.template, err = parseTemplate(text, sc.env.lookup); err != nil {
+		if a.template, err = answer.Parse(text, bound(sc.env.lookup)); err != nil {
 			return a, problem(el, "template of <Answer> %v", err)
 		}
 	}
@@ -168,7 +168,7 @@ func answerText(el *document.Element, v any) (any, *Error) {
 
 // stated is the elicitor of an Answers region.
 type stated struct {
-	answers  []answer
+	answers  []matcher
 	delegate bool
 	outer    Elicitor
 }
@@ -176,7 +176,7 @@ type stated struct {
 // Ask answers with the first matcher whose template matches the whole question.
 func (s *stated) Ask(ctx context.Context, q Question) (any, error) {
 	for _, a := range s.answers {
-		matches, err := a.template.match(q.Message)
+		matches, err := a.template.Match(q.Message)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (s *stated) Ask(ctx context.Context, q Question) (any, error) {
 	}
 	tried := make([]string, len(s.answers))
 	for i, a := range s.answers {
-		tried[i] = fmt.Sprintf("%q", a.template.source)
+		tried[i] = fmt.Sprintf("%q", a.template.String())
 	}
 	if len(tried) == 0 {
 		tried = []string{"none"}
@@ -201,150 +201,27 @@ func (s *stated) Ask(ctx context.Context, q Question) (any, error) {
 	return nil, fmt.Errorf("no <Answer> matches the question %q; templates tried: %s; %s", q.Message, strings.Join(tried, ", "), hint)
 }
 
-// A template is a question with holes.
-type template struct {
-	source string
-	parts  []part
-	never  bool // a plain hole names no string
-}
-
-type part struct {
-	literal string
-	hole    string // name of a {?hole}; empty for a literal
-}
-
-// parseTemplate reads literal text, {?name} holes and {binding} holes.
-func parseTemplate(text string, names expr.Lookup) (*template, error) {
-	t := &template{source: text}
-	afterHole, afterOpen := false, false
-	rest := text
-	for rest != "" {
-		i := strings.IndexByte(rest, '{')
-		if i < 0 {
-			i = len(rest)
-		}
-		if i > 0 {
-			t.parts = append(t.parts, part{literal: rest[:i]})
-			afterHole, afterOpen, rest = false, false, rest[i:]
-			continue
-		}
-		if strings.HasPrefix(rest, "{?") {
-			name, _, closed := strings.Cut(rest[2:], "}")
-			if !closed || !document.IsBindingIdentifier(name) {
-				return nil, errors.New("has a {? that no name and } follow; write {?name}")
-			}
-			if afterHole {
-				return nil, errors.New("has two holes without text between them, so it is ambiguous")
-			}
-			t.parts = append(t.parts, part{hole: name})
-			afterHole, afterOpen, rest = true, true, rest[len(name)+3:]
-			continue
-		}
-		path, n := reference(rest)
-		if n == 0 {
-			t.parts = append(t.parts, part{literal: "{"})
-			afterHole, afterOpen, rest = false, false, rest[1:]
-			continue
-		}
-		if afterOpen {
-			return nil, errors.New("has two holes without text between them, so it is ambiguous")
-		}
-		s, ok := boundText(path, names)
-		t.never = t.never || !ok
-		t.parts = append(t.parts, part{literal: s})
-		afterHole, rest = true, rest[n:]
-	}
-	return t, nil
-}
-
-// boundText is the string a plain hole names.
-func boundText(path []string, names expr.Lookup) (string, bool) {
-	ref, ok := names(path[0])
-	if !ok {
-		return "", false
-	}
-	if len(path) == 1 {
-		return ref.Str()
-	}
-	v, err := ref.JSON()
-	if err != nil {
-		return "", false
-	}
-	for _, name := range path[1:] {
-		o, _ := v.(*value.Object)
-		if v, ok = o.Get(name); !ok {
+// bound finds the string a plain hole names.
+func bound(names expr.Lookup) func(path []string) (string, bool) {
+	return func(path []string) (string, bool) {
+		ref, ok := names(path[0])
+		if !ok {
 			return "", false
 		}
-	}
-	s, ok := v.(string)
-	return s, ok
-}
-
-// maxAttempts bounds how many ways of filling holes one template tries on one
-// question. Only names that repeat make many ways.
-const maxAttempts = 1_000_000
-
-// match reports whether the whole message fits: a hole takes one or more
-// characters, the fewest first, and the same text wherever its name repeats. No
-// template matches everything.
-func (t *template) match(message string) (bool, error) {
-	if t == nil {
-		return true, nil
-	}
-	if t.never {
-		return false, nil
-	}
-	attempts := 0
-	bound := make(map[string]string)
-	failed := make(map[[2]int]bool) // part and offset that cannot match, while no name is bound twice
-	repeats := t.repeats()
-	var from func(i, at int) bool
-	from = func(i, at int) bool {
-		if i == len(t.parts) {
-			return at == len(message)
+		if len(path) == 1 {
+			return ref.Str()
 		}
-		p := t.parts[i]
-		if p.hole == "" {
-			return strings.HasPrefix(message[at:], p.literal) && from(i+1, at+len(p.literal))
+		v, err := ref.JSON()
+		if err != nil {
+			return "", false
 		}
-		if text, ok := bound[p.hole]; ok {
-			return strings.HasPrefix(message[at:], text) && from(i+1, at+len(text))
-		}
-		if !repeats && failed[[2]int{i, at}] {
-			return false
-		}
-		for end := at + 1; end <= len(message) && attempts < maxAttempts; end++ {
-			attempts++
-			bound[p.hole] = message[at:end]
-			if from(i+1, end) {
-				return true
-			}
-			if i+1 < len(t.parts) && !repeats && t.parts[i+1].hole == "" { // skip to where the literal can start
-				next := strings.Index(message[end:], t.parts[i+1].literal)
-				if next < 0 {
-					break
-				}
-				end += max(next-1, 0)
+		for _, name := range path[1:] {
+			o, _ := v.(*value.Object)
+			if v, ok = o.Get(name); !ok {
+				return "", false
 			}
 		}
-		delete(bound, p.hole)
-		failed[[2]int{i, at}] = true
-		return false
+		s, ok := v.(string)
+		return s, ok
 	}
-	matches := from(0, 0)
-	if attempts >= maxAttempts && !matches {
-		return false, fmt.Errorf("the template %q of an <Answer> repeats a name and has more than %d ways to fit the question; name its holes differently", t.source, maxAttempts)
-	}
-	return matches, nil
-}
-
-func (t *template) repeats() bool {
-	seen := make(map[string]bool)
-	for _, p := range t.parts {
-		if p.hole != "" && seen[p.hole] {
-			return true
-		}
-		seen[p.hole] = true
-	}
-	return false
 }

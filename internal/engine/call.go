@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/executable-markdown/xmd/internal/document"
@@ -125,7 +124,7 @@ func (c *Call) Content(ctx context.Context, settings ...Setting) (string, error)
 				sc.env = sc.env.copied()
 			}
 			sc.life = c.life
-			sc.id = sc.id.child(func() string { return `{"f":"proj","n":` + strconv.Itoa(n) + `,"req":"children"}` })
+			sc.id = sc.id.child(contentFrame(n))
 			for _, set := range settings {
 				set(sc)
 			}

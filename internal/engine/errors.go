@@ -36,11 +36,20 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
+// CodeRefused is the code of a generated text that was refused, and RefusedName its
+// kind in a record.
+const (
+	CodeRefused = "generated-refused"
+	RefusedName = "RefusedError"
+)
+
 // Name is the kind of the error in a record.
 func (e *Error) Name() string {
 	switch {
 	case e.Authored:
 		return "AuthoredError"
+	case e.Code == CodeRefused:
+		return RefusedName
 	case errors.As(e.Cause, new(*checkedFailure)):
 		return "CommandError"
 	}

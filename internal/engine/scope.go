@@ -42,8 +42,9 @@ type scope struct {
 	collect  bool // a command's standard output becomes text where it stands
 	limit    time.Duration
 	id       *identity
-	opened   *identity // of the innermost component expansion
-	stale    string    // why no recorded effect may be used here
+	opened   *identity   // of the innermost component expansion
+	stale    string      // why no recorded effect may be used here
+	narrowed *Vocabulary // what a syntax listing shows; nil: the run's vocabulary
 }
 
 // with returns a changed copy.
@@ -225,6 +226,11 @@ func (i *identity) String() string {
 
 func numberFrame(kind string, n int) func() string {
 	return func() string { return `{"f":"` + kind + `","i":` + strconv.Itoa(n) + `}` }
+}
+
+// contentFrame is the frame of a native component's nth request for its content.
+func contentFrame(n int) func() string {
+	return func() string { return `{"f":"proj","n":` + strconv.Itoa(n) + `,"req":"children"}` }
 }
 
 func plainFrame(kind string) func() string {

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/executable-markdown/xmd/internal/answer"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/expr"
 	"github.com/executable-markdown/xmd/internal/schema"
@@ -105,8 +106,8 @@ func staticValue(el *document.Element, prop string) (any, bool) {
 // answerTextProblem judges what a matcher states as text.
 func answerTextProblem(el *document.Element) *Error {
 	if text, isString, _ := static(el, "template"); isString {
-		nothing := func(string) (*expr.Ref, bool) { return nil, false }
-		if _, err := parseTemplate(text, nothing); err != nil {
+		nothing := func([]string) (string, bool) { return "", false }
+		if _, err := answer.Parse(text, nothing); err != nil {
 			return problem(el, "template of <Answer> %v", err)
 		}
 	}

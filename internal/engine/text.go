@@ -3,6 +3,7 @@ package engine
 import (
 	"strings"
 
+	"github.com/executable-markdown/xmd/internal/answer"
 	"github.com/executable-markdown/xmd/internal/value"
 )
 
@@ -57,7 +58,7 @@ func (r *run) formA(sc *scope, reference string) string {
 // formB resolves {name} and {name.path} at the start of text; n is 0 when the
 // text stays as it is.
 func (r *run) formB(sc *scope, text string) (inserted string, n int) {
-	path, n := reference(text)
+	path, n := answer.Reference(text)
 	if n == 0 {
 		return "", 0
 	}
@@ -73,32 +74,6 @@ func (r *run) formB(sc *scope, text string) (inserted string, n int) {
 		return "", 0
 	}
 	return inserted, n
-}
-
-// reference reads "{a.b.c}": identifiers joined by dots and nothing else.
-func reference(text string) (path []string, n int) {
-	start := 1
-	for i := 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '_' || c == '$' || 'a' <= c|0x20 && c|0x20 <= 'z':
-		case '0' <= c && c <= '9':
-			if i == start {
-				return nil, 0
-			}
-		case c == '.' || c == '}':
-			if i == start {
-				return nil, 0
-			}
-			path = append(path, text[start:i])
-			if c == '}' {
-				return path, i + 1
-			}
-			start = i + 1
-		default:
-			return nil, 0
-		}
-	}
-	return nil, 0
 }
 
 // blank reports whether s holds nothing but white space.

@@ -1,0 +1,206 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/executable-markdown/xmd/capability"
+	"github.com/executable-markdown/xmd/internal/answer"
+	"github.com/executable-markdown/xmd/internal/ecma"
+	"github.com/executable-markdown/xmd/internal/value"
+)
+
+// A region is an <Answers>: while its body runs it answers the questions asked
+// there (language 6.11). It does not change once it is in force.
+type region struct {
+	outer    *region
+	delegate bool
+	matchers []matcher
+}
+
+type matcher struct {
+	template *answer.Template // nil: every question
+	value    any              // JSON
+}
+
+// answerFields are the fields of xmd:answer. A region answers from begin on, so that
+// what its own matchers ask goes to the regions around it.
+func answerFields() []field {
+	return []field{
+		{"open", 2, 0, (*task).openRegion},
+		{"add", 3, 0, (*task).addAnswer},
+		{"begin", 0, 0, (*task).beginRegion},
+		{"close", 0, 0, (*task).closeRegion},
+	}
+}
+
+func (t *task) openRegion(a []uint64) error {
+	e, err := t.element(a[0])
+	if err != nil {
+		return err
+	}
+	v, err := t.value(a[1])
+	if err != nil {
+		return err
+	}
+	t.open(opened{kind: openAnswers, element: e})
+	r := &region{outer: t.reading}
+	switch v := v.(type) {
+	case bool:
+		r.delegate = v
+	case ecma.Undefined: // not written
+	default:
+		return fmt.Errorf("delegate of <Answers> must be true or false, not %s", ecma.Kind(v))
+	}
+	t.reading = r
+	return nil
+}
+
+func (t *task) addAnswer(a []uint64) error {
+	e, err := t.element(a[0])
+	if err != nil {
+		return err
+	}
+	template, v, err := t.two(a[1], a[2])
+	if err != nil {
+		return err
+	}
+	if t.reading == nil {
+		return broken("an answer without a region")
+	}
+	var m matcher
+	switch text := template.(type) {
+	case ecma.String:
+		if uint32(a[1]) == t.popped { // the content of the <Answer>
+			text = text.Trim()
+		}
+		if err := t.work(len(text)); err != nil {
+			return err
+		}
+		if m.template, err = answer.Parse(text.Text(), t.boundText); err != nil {
+			return t.at(e, fmt.Errorf("template of <Answer> %w", err))
+		}
+	case ecma.Undefined:
+	default:
+		return broken("a template is %s", ecma.Kind(template))
+	}
+	if err := t.work(ecma.Size(v)); err != nil {
+		return err
+	}
+	if wrong := notJSON(v, "$"); wrong != "" {
+		return t.at(e, fmt.Errorf("value of <Answer> is not JSON: %s", wrong))
+	}
+	m.value, _ = ecma.ToJSON(v)
+	t.reading.matchers = append(t.reading.matchers, m)
+	return nil
+}
+
+func (t *task) beginRegion([]uint64) error {
+	r := t.reading
+	if r == nil {
+		return broken("no region is open")
+	}
+	t.reading, r.outer = r.outer, t.answers
+	t.answers = r
+	return nil
+}
+
+func (t *task) closeRegion([]uint64) error {
+	if _, err := t.innermost(openAnswers); err != nil {
+		return err
+	}
+	if t.answers == nil {
+		return broken("no region is in force")
+	}
+	t.close()
+	t.answers = t.answers.outer
+	return nil
+}
+
+// boundText is the string a hole of a template names.
+func (t *task) boundText(path []string) (string, bool) {
+	v, bound := t.names.lookup(path[0])
+	for _, name := range path[1:] {
+		o, ok := v.(*ecma.Object)
+		if !ok {
+			return "", false
+		}
+		v, bound = o.Get(name)
+	}
+	s, ok := v.(ecma.String)
+	return s.Text(), bound && ok
+}
+
+// notJSON says what of v is not JSON as it is (language 4.4.3); empty: nothing.
+func notJSON(v ecma.Value, path string) string {
+	switch v := v.(type) {
+	case ecma.Undefined:
+		return path + " is undefined"
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return path + " is no finite number"
+		}
+	case *ecma.Array:
+		for i := range v.Len() {
+			if wrong := notJSON(v.At(i), fmt.Sprintf("%s[%d]", path, i)); wrong != "" {
+				return wrong
+			}
+		}
+	case *ecma.Object:
+		for name, member := range v.All() {
+			if wrong := notJSON(member, path+"."+name); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	return ""
+}
+
+// asker is who answers a question asked now: the regions in force, then whoever the
+// execution has; nil when that is nobody.
+func (t *task) asker() func(context.Context, capability.Question) (any, error) {
+	if t.answers == nil {
+		return t.hooks.Ask
+	}
+	r, ask := t.answers, t.hooks.Ask
+	return func(ctx context.Context, q capability.Question) (any, error) { return r.ask(ctx, q, ask) }
+}
+
+// ask answers with the first matcher whose template matches the whole question.
+func (r *region) ask(ctx context.Context, q capability.Question, provider func(context.Context, capability.Question) (any, error)) (any, error) {
+	for {
+		for _, m := range r.matchers {
+			matches, err := m.template.Match(q.Message)
+			if err != nil {
+				return nil, err
+			}
+			if matches {
+				return value.Clone(m.value), nil
+			}
+		}
+		switch {
+		case !r.delegate:
+			return nil, r.unanswered(q, "write delegate={true} on <Answers> to pass it on")
+		case r.outer != nil:
+			r = r.outer
+		case provider != nil:
+			return provider(ctx, q)
+		default:
+			return nil, r.unanswered(q, "no provider is configured further out")
+		}
+	}
+}
+
+func (r *region) unanswered(q capability.Question, hint string) error {
+	tried := "none"
+	if len(r.matchers) > 0 {
+		quoted := make([]string, len(r.matchers))
+		for i, m := range r.matchers {
+			quoted[i] = fmt.Sprintf("%q", m.template)
+		}
+		tried = strings.Join(quoted, ", ")
+	}
+	return fmt.Errorf("no <Answer> matches the question %q; templates tried: %s; %s", q.Message, tried, hint)
+}
