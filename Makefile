@@ -1,8 +1,11 @@
-# make run    build xmd and run the example document
+# make run    build xmd and run the example documents
 # make test   the whole suite
 # make check  formatting, vet, staticcheck, the suite under the race detector
 # make bench  benchmarks and start-up cost; they report, they do not gate
 # make fuzz   every fuzz target for FUZZTIME
+# make defects  put every deliberate defect in place, show which rows it reddens
+# make differential  100,000 generated programs through three evaluators
+# make oracle  the same programs through wasmtime; needs a C compiler
 # make build  the release binary in bin/
 
 GO       ?= go
@@ -12,13 +15,14 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run test check bench fuzz build
+.PHONY: run test check bench fuzz defects differential oracle build
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/xmd ./cmd/xmd
 
 run: build
 	@cd examples && ../bin/xmd run tour.md --props-name Ada
+	@cd examples && ../bin/xmd run evaluate.md --profile observer.yaml
 
 test:
 	$(GO) test ./...
@@ -32,12 +36,16 @@ check:
 
 bench: build
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
+	@$(GO) run ./internal/measure
 	@$(GO) run ./internal/startup -runs 60 bin/xmd
 
+defects:
+	$(GO) run ./internal/defects
+
 fuzz:
-	@for p in $$($(GO) list ./internal/...); do \
+	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "== $$p $$f"; \
-	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; \
 	  done; \
 	done

@@ -232,7 +232,7 @@ func (w *walker) answers(el *document.Element, p place) (wasm.Node, *fault) {
 	if f != nil {
 		return nil, f
 	}
-	n := &wasm.Answers{Element: w.row(el, "", false, p), Delegate: prop(props, "delegate")}
+	n := &wasm.Answers{Element: w.row(el, "", false, p), Delegate: delegate(prop(props, "delegate"))}
 	mark := w.scope.mark()
 	var b builder
 	for _, child := range el.Children {
@@ -254,6 +254,15 @@ func (w *walker) answers(el *document.Element, p place) (wasm.Node, *fault) {
 	}
 	n.Body = b.done()
 	return n, nil
+}
+
+// delegate makes null of undefined, which to a module is a delegate that was not
+// written: both are no truth value, and fail.
+func delegate(e wasm.Expr) wasm.Expr {
+	if _, ok := e.(*wasm.Literal); ok || e == nil {
+		return e
+	}
+	return &wasm.Logical{Op: wasm.Coalesce, X: e, Y: &wasm.Literal{JSON: "null"}}
 }
 
 // answer admits one matcher. Its value is JSON text where it is written as a

@@ -23,6 +23,9 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		return strings.TrimRight(out.String(), "\n")
 	}
 	require.Contains(t, string(page), "```\n"+show("../examples", "run", "tour.md", "--props-name", "Ada")+"\n```")
+	require.Contains(t, string(page), "```\n"+show("../examples", "run", "evaluate.md", "--profile", "observer.yaml")+"\n```")
+	admit := []string{"admit", "--profile", "observer.yaml", "fragments/read-two.md", "fragments/read-third.md"}
+	require.Contains(t, string(page), "$ xmd "+strings.Join(admit, " ")+"\n"+show("../examples", admit...)+"\n```")
 	source := `The sum is <Let as="n" value={one + 1} />{n}.`
 	shown := strings.Replace(show(t.TempDir(), "run", "-e", source), "The sum is ", "The sum is \n", 1)
 	require.Contains(t, string(page), "$ xmd run -e '"+source+"'\n"+shown+"\n```")
@@ -51,4 +54,5 @@ func TestReadmeMakefileRunsTheTour(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
 	require.Contains(t, string(makefile), "cd examples && ../bin/xmd run tour.md --props-name Ada")
+	require.Contains(t, string(makefile), "cd examples && ../bin/xmd run evaluate.md --profile observer.yaml")
 }

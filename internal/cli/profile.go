@@ -5,10 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/executable-markdown/xmd/capability"
+	"github.com/executable-markdown/xmd/internal/document"
+	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/host"
 )
 
@@ -34,12 +37,27 @@ func (s *stated) close() {
 	}
 }
 
+// A profileOption is the name of a profile file. An execution has one profile, so the
+// option is given once, whatever the second one would say (fragments 2).
+type profileOption string
+
+func (p *profileOption) String() string { return string(*p) }
+func (p *profileOption) Type() string   { return "string" }
+func (p *profileOption) Set(name string) error {
+	if *p != "" {
+		return errors.New("it is given twice, and a run has one profile; give one")
+	}
+	*p = profileOption(name)
+	return nil
+}
+
 // A profileRequest is what a command line means for a profile.
 type profileRequest struct {
-	file    string        // --profile; empty: the ordinary profile
-	include []string      // the directories searched for components
-	used    []string      // files the run itself keeps or is configured by
-	timeout time.Duration // default limit of a request; 0: none
+	file    string          // --profile; empty: the ordinary profile
+	include []string        // the directories searched for components
+	nodes   []document.Node // the document to be run; nil: none is
+	used    []string        // files the run itself keeps or is configured by
+	timeout time.Duration   // default limit of a request; 0: none
 }
 
 // profile captures the profile of an invocation, before any document is run. Its
@@ -116,30 +134,84 @@ func profileError(name string, err error) error {
 }
 
 // control lists the files that decide what fragments may do, as paths below the
-// selected root (fragments 10c).
+// selected root (fragments 10c). A file or directory counts where it is named and
+// where it leads: what is behind a link decides just as much.
 func (c *command) control(r profileRequest, root string) capability.Control {
-	base := c.path(root)
-	below := func(path string) (string, bool) {
-		rel, err := filepath.Rel(base, c.path(path))
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return "", false
+	base := host.Canonical(c.path(root))
+	below := func(path string) []string {
+		path = c.path(path)
+		named := filepath.Join(host.Canonical(filepath.Dir(path)), filepath.Base(path))
+		var places []string
+		for _, place := range []string{named, host.Canonical(path)} {
+			rel, err := filepath.Rel(base, place)
+			if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				places = append(places, filepath.ToSlash(rel))
+			}
 		}
-		return filepath.ToSlash(rel), true
+		return slices.Compact(places)
 	}
 	var control capability.Control
-	for _, path := range append([]string{r.file}, r.used...) {
-		if rel, ok := below(path); ok && path != "" {
-			control.Files = append(control.Files, rel)
+	names, files := c.imports(r)
+	for _, path := range slices.Concat([]string{r.file}, r.used, files) {
+		if path != "" {
+			control.Files = append(control.Files, below(path)...)
 		}
 	}
+	names = append(names, library(nil).Names()...)
 	for _, dir := range r.include {
-		switch rel, ok := below(dir); {
-		case !ok:
-		case rel == ".":
-			control.Names = library(nil).Names()
-		default:
-			control.Dirs = append(control.Dirs, rel)
+		for _, place := range below(dir) {
+			if place != "." {
+				control.Dirs = append(control.Dirs, place)
+			}
+		}
+		// What is searched and holds the root answers names below the root.
+		rel, err := filepath.Rel(host.Canonical(c.path(dir)), base)
+		if err != nil {
+			continue
+		}
+		prefix := strings.ReplaceAll(filepath.ToSlash(rel), "/", ".") + "."
+		for _, name := range names {
+			if rel == "." {
+				control.Names = append(control.Names, name)
+			} else if inner, ok := strings.CutPrefix(name, prefix); ok {
+				control.Names = append(control.Names, inner)
+			}
 		}
 	}
 	return control
+}
+
+// imports lists the components that a document names, and those that the component
+// files it selects name in turn, found or not, with the files: all that its run can
+// ever import. The author decided what they are, so no fragment writes such a file
+// or one that answers such a name.
+func (c *command) imports(r profileRequest) (names, files []string) {
+	seen := make(map[string]bool)
+	sources, own := host.NewSources(c.Dir), library(nil)
+	pending := [][]document.Node{r.nodes}
+	for len(pending) > 0 {
+		nodes := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		for _, n := range nodes {
+			el, ok := n.(*document.Element)
+			if !ok {
+				continue
+			}
+			pending = append(pending, el.Children)
+			if seen[el.Name] || engine.IsConstruct(el.Name) {
+				continue
+			}
+			seen[el.Name] = true
+			names = append(names, el.Name)
+			choice, err := engine.Choose(own, sources, r.include, el.Name)
+			if err != nil || choice.File == nil {
+				continue // nothing that names others
+			}
+			files = append(files, choice.File.Path)
+			if d, err := document.Parse(choice.File.Path, choice.File.Text); err == nil {
+				pending = append(pending, d.Nodes)
+			}
+		}
+	}
+	return names, files
 }

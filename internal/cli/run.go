@@ -53,7 +53,7 @@ func (s *runSettings) flags() *pflag.FlagSet {
 	f.StringArrayVar(&s.include, "component-dir", nil, "the same as --include")
 	f.StringVarP(&s.journal, "journal", "j", "", "write the history of the run to a new `file`")
 	f.StringVar(&s.replay, "replay", "", "answer effects from the history in this `file`, and go on live where it ends")
-	f.StringVar(&s.profile, "profile", "", "let generated text do what the profile in this `file` states, instead of the ordinary one")
+	f.Var((*profileOption)(&s.profile), "profile", "let generated text do what the profile in this `file` states, instead of the ordinary one")
 	f.BoolVar(&s.noEvaluate, "no-evaluate", false, "run no generated text: <Evaluate> refuses")
 	f.StringVarP(&s.output, "output", "o", "", "write the rendered text or value to this `file`")
 	f.BoolVar(&s.raw, "raw", false, "print text as it is, also on a terminal")
@@ -312,7 +312,8 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	var generated *capability.Captured
 	if !s.noEvaluate {
 		profile, err := c.profile(ctx, profileRequest{
-			file: s.profile, include: s.include, used: []string{s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
+			file: s.profile, include: s.include, nodes: root.Document.Nodes,
+			used: []string{s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
 		})
 		switch {
 		case err == nil:

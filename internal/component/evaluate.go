@@ -98,7 +98,7 @@ func granted(c *engine.Call, profile *capability.Captured) (*capability.Grant, e
 	switch {
 	case c.Paired() && c.Has("text"):
 		return nil, fmt.Errorf("<%s> was given two programs: write it as text={…}, or as content, not both", c.Name())
-	case !c.Paired() && !c.Has("text"):
+	case !c.Paired() && !c.Props().Has("text"):
 		return nil, fmt.Errorf("<%s> was given no program: write <%s text={program} />, or a pair whose content renders it", c.Name(), c.Name())
 	}
 	grant, err := profile.Select(classes...)
@@ -185,7 +185,7 @@ func evaluationError(ctx context.Context, c *engine.Call, p *program, err error)
 		return infra
 	case errors.As(err, &failed):
 		return &engine.Error{Message: failed.Message, Authored: true, Component: "Fail", Cause: err}
-	case errors.As(err, &operation):
+	case errors.As(err, &operation) && operation.Element != "": // else nobody knows the place
 		at := p.position(operation.Offset)
 		return &engine.Error{Message: fmt.Sprintf("<%s>: line %d, column %d of the program: %v", c.Name(), at.Line, at.Column, err), Cause: err}
 	}
@@ -202,10 +202,6 @@ func vocabulary(g *capability.Grant) *engine.Vocabulary {
 	var order []string
 	byName := make(map[string]*engine.Component)
 	for _, e := range g.Entries() {
-		form := engine.SelfClosing
-		if e.Forms == capability.Paired {
-			form = engine.Paired
-		}
 		known := byName[e.Name]
 		if known == nil {
 			known = &engine.Component{Name: e.Name, Origin: e.Identity.String(), Props: e.Props, Effect: string(e.Effect)}
@@ -215,7 +211,12 @@ func vocabulary(g *capability.Grant) *engine.Vocabulary {
 			known.Doc.Description += " "
 			known.Origin += ", " + e.Identity.String()
 		}
-		known.Forms |= form
+		if e.Forms&capability.SelfClosing != 0 {
+			known.Forms |= engine.SelfClosing
+		}
+		if e.Forms&capability.Paired != 0 {
+			known.Forms |= engine.Paired
+		}
 		known.Doc.Description += e.Describe
 		if e.Binds() {
 			known.Doc.As = "the value it returns; as may be left out"
