@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/executable-markdown/xmd/capability"
@@ -89,7 +90,7 @@ func (t *task) addAnswer(a []uint64) error {
 	if err := t.work(ecma.Size(v)); err != nil {
 		return err
 	}
-	if wrong := notJSON(v, "$"); wrong != "" {
+	if wrong := notJSON(v); wrong != "" {
 		return t.at(e, fmt.Errorf("value of <Answer> is not JSON: %s", wrong))
 	}
 	m.value, _ = ecma.ToJSON(v)
@@ -134,63 +135,92 @@ func (t *task) boundText(path []string) (string, bool) {
 }
 
 // notJSON says what of v is not JSON as it is (language 4.4.3); empty: nothing.
-func notJSON(v ecma.Value, path string) string {
+func notJSON(v ecma.Value) string {
+	path, wrong := notJSONAt(v)
+	if wrong == "" {
+		return ""
+	}
+	slices.Reverse(path)
+	return "$" + strings.Join(path, "") + wrong
+}
+
+// notJSONAt finds it, and the steps that lead there, the last one first. Steps are
+// written only once there is something to tell, so that names cost nothing.
+func notJSONAt(v ecma.Value) (path []string, wrong string) {
 	switch v := v.(type) {
 	case ecma.Undefined:
-		return path + " is undefined"
+		return nil, " is undefined"
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return path + " is no finite number"
+			return nil, " is no finite number"
 		}
 	case *ecma.Array:
 		for i := range v.Len() {
-			if wrong := notJSON(v.At(i), fmt.Sprintf("%s[%d]", path, i)); wrong != "" {
-				return wrong
+			if path, wrong := notJSONAt(v.At(i)); wrong != "" {
+				return append(path, fmt.Sprintf("[%d]", i)), wrong
 			}
 		}
 	case *ecma.Object:
 		for name, member := range v.All() {
-			if wrong := notJSON(member, path+"."+name); wrong != "" {
-				return wrong
+			if path, wrong := notJSONAt(member); wrong != "" {
+				return append(path, "."+name), wrong
 			}
 		}
 	}
-	return ""
+	return nil, ""
 }
 
 // asker is who answers a question asked now: the regions in force, then whoever the
-// execution has; nil when that is nobody.
+// execution has; nil when that is nobody. What the regions do is the module's own
+// work, so time runs while they match (F8).
 func (t *task) asker() func(context.Context, capability.Question) (any, error) {
 	if t.answers == nil {
 		return t.hooks.Ask
 	}
-	r, ask := t.answers, t.hooks.Ask
-	return func(ctx context.Context, q capability.Question) (any, error) { return r.ask(ctx, q, ask) }
+	regions, ask := t.answers, t.hooks.Ask
+	return func(ctx context.Context, q capability.Question) (any, error) {
+		t.clock.resume()
+		v, answered, err := regions.answer(q, t.halted)
+		t.clock.stop()
+		switch {
+		case err != nil || answered:
+			return v, err
+		case ask != nil:
+			return ask(ctx, q)
+		}
+		return nil, regions.outermost().unanswered(q, "no provider is configured further out")
+	}
 }
 
-// ask answers with the first matcher whose template matches the whole question.
-func (r *region) ask(ctx context.Context, q capability.Question, provider func(context.Context, capability.Question) (any, error)) (any, error) {
-	for {
+// answer answers with the first matcher whose template matches the whole question. It
+// is not answered when every region passes it on. halted is asked before each matcher
+// whether there is time for it.
+func (r *region) answer(q capability.Question, halted func() error) (v any, answered bool, err error) {
+	for ; r != nil; r = r.outer {
 		for _, m := range r.matchers {
+			if err := halted(); err != nil {
+				return nil, false, err
+			}
 			matches, err := m.template.Match(q.Message)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			if matches {
-				return value.Clone(m.value), nil
+				return value.Clone(m.value), true, nil
 			}
 		}
-		switch {
-		case !r.delegate:
-			return nil, r.unanswered(q, "write delegate={true} on <Answers> to pass it on")
-		case r.outer != nil:
-			r = r.outer
-		case provider != nil:
-			return provider(ctx, q)
-		default:
-			return nil, r.unanswered(q, "no provider is configured further out")
+		if !r.delegate {
+			return nil, false, r.unanswered(q, "write delegate={true} on <Answers> to pass it on")
 		}
 	}
+	return nil, false, nil
+}
+
+func (r *region) outermost() *region {
+	for r.outer != nil {
+		r = r.outer
+	}
+	return r
 }
 
 func (r *region) unanswered(q capability.Question, hint string) error {

@@ -78,7 +78,7 @@ func TestA12_Limits(t *testing.T) {
 		limit capability.Limits
 	}{
 		{"value", 100, capability.Limits{Value: 100}},
-		{"values", 100, capability.Limits{Values: 32 + 32 + 3 + 4 + 32 + 100}}, // props, what is in them, the result
+		{"values", 100, capability.Limits{Values: 32 + 32 + 3 + 4 + (32 + 3 + 4) + 32 + 100}}, // props, what is in them, their projection, the result
 	} {
 		t.Run(c.bound+" of a result", func(t *testing.T) {
 			w := newWorld()

@@ -29,10 +29,22 @@ func i32s(n int) []api.ValueType {
 	return types
 }
 
+// A hostModule is what the imports of one name reach.
+type hostModule struct {
+	api.Module
+	compiled wazero.CompiledModule
+}
+
+// close releases both, which cannot fail: the engine keeps what was compiled until then.
+func (h hostModule) close(ctx context.Context) {
+	_ = h.Module.Close(ctx)
+	_ = h.compiled.Close(ctx)
+}
+
 // host instantiates an anonymous host module. It stays anonymous because the named
 // modules of a runtime answer every import that nobody else did (F4). Every call of
 // one of its functions takes so much fuel.
-func (r *Runtime) host(ctx context.Context, name string, fields []field, fuel int) (api.Module, error) {
+func (r *Runtime) host(ctx context.Context, name string, fields []field, fuel int) (h hostModule, err error) {
 	b := r.wazero.NewHostModuleBuilder(name)
 	for _, f := range fields {
 		serve := api.GoModuleFunc(func(ctx context.Context, _ api.Module, stack []uint64) {
@@ -40,11 +52,13 @@ func (r *Runtime) host(ctx context.Context, name string, fields []field, fuel in
 		})
 		b.NewFunctionBuilder().WithGoModuleFunction(serve, i32s(f.params), i32s(f.results)).Export(f.name)
 	}
-	compiled, err := b.Compile(ctx)
-	if err != nil {
-		return nil, err
+	if h.compiled, err = b.Compile(ctx); err != nil {
+		return h, err
 	}
-	return r.wazero.InstantiateModule(ctx, compiled, r.anonymous)
+	if h.Module, err = r.wazero.InstantiateModule(ctx, h.compiled, r.anonymous); err != nil {
+		_ = h.compiled.Close(ctx)
+	}
+	return h, err
 }
 
 // anonymous configures a module without a name, without anything that runs by itself
@@ -61,10 +75,11 @@ func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
 type linked struct {
 	runtime  *Runtime
 	module   *wasm.Module
-	compiled wazero.CompiledModule
+	compiled wazero.CompiledModule // nil on another engine
 	limits   capability.Limits
+	imports  []served                       // those of the module
 	granted  map[string]*capability.Granted // by identity, those the module imports
-	hosts    map[string]api.Module          // by identity
+	hosts    map[string]hostModule          // by identity
 }
 
 // link reads a module and builds what it imports, when the grant covers all of it.
@@ -77,9 +92,12 @@ func (r *Runtime) link(ctx context.Context, m *wasm.Module, g *capability.Grant)
 	if err != nil {
 		return nil, &LinkError{err.Error()}
 	}
-	l := &linked{runtime: r, module: read, limits: g.Limits(), granted: map[string]*capability.Granted{}, hosts: map[string]api.Module{}}
+	l := &linked{runtime: r, module: read, limits: g.Limits(), granted: map[string]*capability.Granted{}, hosts: map[string]hostModule{}}
 	if err := l.covered(g); err != nil {
 		return nil, err
+	}
+	if r.engine != nil {
+		return l, nil
 	}
 	if l.compiled, err = r.wazero.CompileModule(ctx, read.Bytes); err != nil {
 		return nil, &LinkError{err.Error()}
@@ -101,6 +119,7 @@ func (l *linked) covered(g *capability.Grant) error {
 			if !known || f.params != i.Params || f.results != i.Results {
 				return &LinkError{fmt.Sprintf("%s.%s is no import of a fragment", i.Module, i.Field)}
 			}
+			l.imports = append(l.imports, served{f, languageFuel})
 			continue
 		}
 		e := g.ByIdentity(i.Module)
@@ -112,6 +131,7 @@ func (l *linked) covered(g *capability.Grant) error {
 			return &LinkError{fmt.Sprintf("%s is not granted as %s", i.Module, i.Field)}
 		}
 		l.granted[i.Module] = e
+		l.imports = append(l.imports, served{f, 0})
 	}
 	used := map[string]bool{}
 	for n, el := range l.module.Elements {
@@ -177,8 +197,8 @@ func (l *linked) resolve(name string) api.Module {
 	if m := l.runtime.shared[name]; m != nil {
 		return m
 	}
-	if m := l.hosts[name]; m != nil {
-		return m
+	if h, ok := l.hosts[name]; ok {
+		return h.Module
 	}
 	return l.runtime.refusing
 }
@@ -186,7 +206,9 @@ func (l *linked) resolve(name string) api.Module {
 // close releases the module and its host modules. What it releases cannot fail.
 func (l *linked) close(ctx context.Context) {
 	for _, m := range l.hosts {
-		_ = m.Close(ctx)
+		m.close(ctx)
 	}
-	_ = l.compiled.Close(ctx)
+	if l.compiled != nil {
+		_ = l.compiled.Close(ctx)
+	}
 }

@@ -32,7 +32,8 @@ func (t *task) iterate(a []uint64) error {
 	if t.hooks.Iteration == nil {
 		return nil
 	}
-	_, err = t.outside(func() (any, error) { return nil, t.hooks.Iteration(t.ctx, t.site(e), i) })
+	// Time goes on: a record is part of a turn, and turns are not waited for.
+	_, err = t.guarded(func() (any, error) { return nil, t.hooks.Iteration(t.ctx, t.site(e), i) })
 	return err
 }
 
@@ -56,7 +57,7 @@ func (t *task) loopEnd(o opened, broke bool, failure error) error {
 	if t.hooks.LoopEnd == nil {
 		return nil
 	}
-	_, err := t.outside(func() (any, error) {
+	_, err := t.guarded(func() (any, error) {
 		return nil, t.hooks.LoopEnd(t.ctx, t.site(o.element), o.rounds, broke, failure)
 	})
 	return t.at(o.element, err)

@@ -57,7 +57,7 @@ func (t *task) use(g *capability.Granted, a []uint64, form wasm.Form) (*use, err
 		return nil, err
 	}
 	u := &use{entry: g, element: e, props: props, call: capability.Call{
-		Element: el.Name, Form: capability.SelfClosing, Dir: t.dir, Limit: t.limits.Value, Ask: t.asker(),
+		Element: el.Name, Form: capability.SelfClosing, Dir: t.dir, Limit: min(t.limits.Value, t.left.values), Ask: t.asker(),
 	}}
 	if form == wasm.Paired {
 		u.call.Form = capability.Paired
@@ -66,8 +66,17 @@ func (t *task) use(g *capability.Granted, a []uint64, form wasm.Form) (*use, err
 }
 
 // check crosses the props to JSON and judges them: what preflight could not know is
-// judged here by the same rules (F1).
+// judged here by the same rules (F1). Their projection is a value that is made, also
+// where the props share one that was made before: operations read it whole, and
+// histories keep it (F8).
 func (t *task) check(u *use) error {
+	size := ecma.Size(u.props)
+	if err := t.work(size); err != nil {
+		return err
+	}
+	if err := spend(&t.left.values, size, "values"); err != nil {
+		return err
+	}
 	projected, _ := ecma.ToJSON(u.props)
 	props, ok := projected.(*capability.Object)
 	if !ok {
@@ -186,21 +195,32 @@ func (t *task) effect(u *use, entering bool, do func(context.Context) (any, erro
 	return v, t.at(u.element, err)
 }
 
-// outside calls code that is not the sandbox's: the clock of the module stands
-// still, a panic is an error, and an error that is the end of the context is told
-// apart from others.
+// outside calls an operation, a question or other work that is not the module's: the
+// clock of the module stands still.
 func (t *task) outside(call func() (any, error)) (v any, err error) {
 	ran := t.clock.stop()
+	defer func() {
+		if ran {
+			t.clock.resume()
+		}
+	}()
+	return t.guarded(call)
+}
+
+// guarded calls code that is not the sandbox's: a panic is an error, and an error
+// that is the end of the context is told apart from others.
+func (t *task) guarded(call func() (any, error)) (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			v, err = nil, panicked(p)
 		}
 		t.replaying.Store(t.replays())
-		if err != nil && t.ctx.Err() != nil && ended(t.ctx, err) {
+		var over *LimitError // of a region that was matching
+		switch {
+		case errors.As(err, &over):
+			err = over
+		case err != nil && t.ctx.Err() != nil && ended(t.ctx, err):
 			err = &cancellation{context.Cause(t.ctx)}
-		}
-		if ran {
-			t.clock.resume()
 		}
 	}()
 	return call()

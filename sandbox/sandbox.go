@@ -49,9 +49,10 @@ type Observation struct {
 
 // A Runtime evaluates modules. It is safe for concurrent use.
 type Runtime struct {
+	engine     Engine // nil: wazero
 	wazero     wazero.Runtime
-	anonymous  wazero.ModuleConfig   // of every instance
-	vocabulary map[string][]field    // the fields of the language, by import module
+	anonymous  wazero.ModuleConfig // of every instance
+	vocabulary map[string][]field
 	shared     map[string]api.Module // their host modules, without authority and without state
 	refusing   api.Module            // exports nothing
 }
@@ -73,31 +74,49 @@ func NewWithCompiler(ctx context.Context) (*Runtime, error) {
 func start(ctx context.Context, config wazero.RuntimeConfig) (*Runtime, error) {
 	config = config.WithCoreFeatures(api.CoreFeaturesV1).WithCloseOnContextDone(true).WithMemoryLimitPages(0)
 	r := &Runtime{
-		wazero:    wazero.NewRuntimeWithConfig(ctx, config),
-		anonymous: anonymous(),
-		vocabulary: map[string][]field{
-			"xmd:text":   textFields(),
-			"xmd:value":  valueFields(),
-			"xmd:scope":  scopeFields(),
-			"xmd:answer": answerFields(),
-			"xmd:task":   taskFields(),
-		},
-		shared: map[string]api.Module{},
+		wazero:     wazero.NewRuntimeWithConfig(ctx, config),
+		anonymous:  anonymous(),
+		vocabulary: vocabulary(),
+		shared:     map[string]api.Module{},
 	}
-	var err error
-	if r.refusing, err = r.host(ctx, "refusing", nil, 0); err != nil {
+	refusing, err := r.host(ctx, "refusing", nil, 0)
+	if err != nil {
 		return nil, err
 	}
+	r.refusing = refusing.Module
 	for name, fields := range r.vocabulary {
-		if r.shared[name], err = r.host(ctx, name, fields, 1); err != nil {
+		h, err := r.host(ctx, name, fields, languageFuel)
+		if err != nil {
 			return nil, err
 		}
+		r.shared[name] = h.Module
 	}
 	return r, nil
 }
 
-// Close ends the runtime; nothing may be running in it.
-func (r *Runtime) Close(ctx context.Context) error { return r.wazero.Close(ctx) }
+// vocabulary is the fields of the language, by import module.
+func vocabulary() map[string][]field {
+	return map[string][]field{
+		"xmd:text":   textFields(),
+		"xmd:value":  valueFields(),
+		"xmd:scope":  scopeFields(),
+		"xmd:answer": answerFields(),
+		"xmd:task":   taskFields(),
+	}
+}
+
+// languageFuel is what a call of the language takes; an operation takes none
+// (fragments 8).
+const languageFuel = 1
+
+// Close ends the runtime; nothing may be running in it. An engine that it was given
+// stays its owner's.
+func (r *Runtime) Close(ctx context.Context) error {
+	if r.wazero == nil {
+		return nil
+	}
+	return r.wazero.Close(ctx)
+}
 
 // Run evaluates a module under a grant, to its end: nothing of it is left when Run
 // returns. The bounds are those of the grant; the time limit stands still while an

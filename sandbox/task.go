@@ -9,10 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/experimental"
-
 	"github.com/executable-markdown/xmd/internal/ecma"
+	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // maxSteps is the most fuel a module can hold.
@@ -35,7 +33,7 @@ type task struct {
 	left  budget // values and output; steps are in fuel, time in clock
 
 	ctx       context.Context // of the execution, for operations and hooks
-	fuel      api.MutableGlobal
+	fuel      Fuel
 	clock     clock
 	replaying atomic.Bool
 	err       error // the first failure: nothing is answered after it
@@ -106,19 +104,19 @@ func (t *task) instance(function string) error {
 			stop()
 		}
 	})()
-	m, err := t.runtime.wazero.InstantiateModule(experimental.WithImportResolver(ctx, t.resolve), t.compiled, t.runtime.anonymous)
+	t.clock.start(t.given.time, stop) // making an instance is the module's time, too
+	defer t.clock.stop()
+	i, err := t.instantiate(ctx, function)
 	if err != nil {
+		if halted := t.halted(); halted != nil {
+			return halted
+		}
 		return &LinkError{err.Error()}
 	}
-	defer m.Close(ctx)
-	run := m.ExportedFunction(function)
-	var ok bool
-	if t.fuel, ok = m.ExportedGlobal("fuel").(api.MutableGlobal); !ok || run == nil {
-		return &LinkError{"the module has no " + function + " or no fuel"}
-	}
+	defer i.Close()
+	t.fuel = i.Fuel()
 	t.fuel.Set(uint64(t.given.steps))
-	t.clock.start(t.given.time, stop)
-	_, trap := run.Call(ctx)
+	trap := i.Call()
 	t.clock.stop()
 	switch {
 	case t.err != nil:
@@ -141,15 +139,22 @@ func (t *task) steps() int { return int(int32(t.fuel.Get())) }
 // errStopped makes the module trap. What happened is in the task.
 var errStopped = errors.New("the evaluation has stopped")
 
-// serve answers one call of an import, or makes the module trap. After the first
-// failure nothing is answered.
+// serve answers one call of an import, or makes the module trap.
 func (t *task) serve(f field, fuel int, stack []uint64) {
+	if err := t.answer(f, fuel, stack); err != nil {
+		panic(err)
+	}
+}
+
+// answer answers one call of an import. After the first failure nothing is answered.
+func (t *task) answer(f field, fuel int, stack []uint64) error {
 	if t.err == nil {
 		t.err = t.attempt(f, fuel, stack)
 	}
 	if t.err != nil {
-		panic(errStopped)
+		return errStopped
 	}
+	return nil
 }
 
 func (t *task) attempt(f field, fuel int, stack []uint64) (err error) {
@@ -309,7 +314,8 @@ func (t *task) close() {
 	t.opened = t.opened[:n]
 }
 
-// one is the bounds of one value.
+// one is the bounds of one value. No value nests deeper than JSON may, however much
+// more a host states: everything that reads one follows its nesting by recursion.
 func (t *task) one() ecma.Limits {
-	return ecma.Limits{Value: t.limits.Value, Depth: t.limits.Depth}
+	return ecma.Limits{Value: t.limits.Value, Depth: min(t.limits.Depth, value.MaxDepth)}
 }

@@ -41,7 +41,11 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "xmd")
-	build := exec.Command("go", "build", "-o", binary, "../cmd/xmd")
+	args := []string{"build", "-o", binary}
+	if overlay := os.Getenv("XMD_TEST_OVERLAY"); overlay != "" { // of internal/defects
+		args = append(args, "-overlay", overlay)
+	}
+	build := exec.Command("go", append(args, "../cmd/xmd")...)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		panic(err)

@@ -75,9 +75,9 @@ func Parse(text string, bound func(path []string) (string, bool)) (*Template, er
 	return t, nil
 }
 
-// maxAttempts bounds how many ways of filling holes one template tries on one
-// question. Only names that repeat make many ways.
-const maxAttempts = 1_000_000
+// maxSteps bounds the work of one match: one for each way of filling a hole, and for
+// each piece of text compared. Only names that repeat make many ways.
+const maxSteps = 1_000_000
 
 // String is the template as it was written.
 func (t *Template) String() string {
@@ -91,54 +91,29 @@ func (t *Template) String() string {
 // characters, the fewest first, and the same text wherever its name repeats. No
 // template matches everything.
 func (t *Template) Match(message string) (bool, error) {
-	if t == nil {
+	switch {
+	case t == nil:
 		return true, nil
-	}
-	if t.never {
+	case t.never || t.literals() > len(message):
 		return false, nil
+	case !t.repeats():
+		return t.fits(message), nil
 	}
-	attempts := 0
-	bound := make(map[string]string)
-	failed := make(map[[2]int]bool) // part and offset that cannot match, while no name is bound twice
-	repeats := t.repeats()
-	var from func(i, at int) bool
-	from = func(i, at int) bool {
-		if i == len(t.parts) {
-			return at == len(message)
-		}
-		p := t.parts[i]
-		if p.hole == "" {
-			return strings.HasPrefix(message[at:], p.literal) && from(i+1, at+len(p.literal))
-		}
-		if text, ok := bound[p.hole]; ok {
-			return strings.HasPrefix(message[at:], text) && from(i+1, at+len(text))
-		}
-		if !repeats && failed[[2]int{i, at}] {
-			return false
-		}
-		for end := at + 1; end <= len(message) && attempts < maxAttempts; end++ {
-			attempts++
-			bound[p.hole] = message[at:end]
-			if from(i+1, end) {
-				return true
-			}
-			if i+1 < len(t.parts) && !repeats && t.parts[i+1].hole == "" { // skip to where the literal can start
-				next := strings.Index(message[end:], t.parts[i+1].literal)
-				if next < 0 {
-					break
-				}
-				end += max(next-1, 0)
-			}
-		}
-		delete(bound, p.hole)
-		failed[[2]int{i, at}] = true
-		return false
-	}
-	matches := from(0, 0)
-	if attempts >= maxAttempts && !matches {
-		return false, fmt.Errorf("the template %q of an <Answer> repeats a name and has more than %d ways to fit the question; name its holes differently", t.source, maxAttempts)
+	m := matching{parts: t.parts, message: message, bound: make(map[string]string), left: maxSteps}
+	matches := m.from(0, 0)
+	if m.left <= 0 && !matches {
+		return false, fmt.Errorf("the template %q of an <Answer> repeats a name and has more than %d ways to fit the question; name its holes differently", t.source, maxSteps)
 	}
 	return matches, nil
+}
+
+// literals is the length of all literals together.
+func (t *Template) literals() int {
+	n := 0
+	for _, p := range t.parts {
+		n += len(p.literal)
+	}
+	return n
 }
 
 func (t *Template) repeats() bool {
@@ -149,6 +124,83 @@ func (t *Template) repeats() bool {
 		}
 		seen[p.hole] = true
 	}
+	return false
+}
+
+// fits matches where no name repeats: then a hole that takes the fewest characters
+// leaves the most to those after it, so nothing is ever tried twice.
+func (t *Template) fits(message string) bool {
+	first, rest := text(t.parts)
+	if !strings.HasPrefix(message, first) {
+		return false
+	}
+	if len(rest) == 0 {
+		return message == first
+	}
+	message = message[len(first):]
+	for {
+		after, next := text(rest[1:])
+		if message == "" {
+			return false // the hole takes at least one character
+		}
+		if len(next) == 0 {
+			return strings.HasSuffix(message[1:], after)
+		}
+		_, behind, found := strings.Cut(message[1:], after)
+		if !found {
+			return false
+		}
+		message, rest = behind, next
+	}
+}
+
+// text joins the literals that parts begin with; rest begins with a hole, or is empty.
+func text(parts []part) (joined string, rest []part) {
+	n := 0
+	for n < len(parts) && parts[n].hole == "" {
+		n++
+	}
+	if n == 1 {
+		return parts[0].literal, parts[1:]
+	}
+	var b strings.Builder
+	for _, p := range parts[:n] {
+		b.WriteString(p.literal)
+	}
+	return b.String(), parts[n:]
+}
+
+// A matching is one search for texts that holes whose names repeat can take.
+type matching struct {
+	parts   []part
+	message string
+	bound   map[string]string
+	left    int // steps
+}
+
+// from reports whether parts from i on fit the message from at on. Where no steps are
+// left, nothing fits.
+func (m *matching) from(i, at int) bool {
+	if i == len(m.parts) {
+		return at == len(m.message)
+	}
+	p := m.parts[i]
+	known, isBound := p.literal, true
+	if p.hole != "" {
+		known, isBound = m.bound[p.hole]
+	}
+	if isBound {
+		m.left -= 1 + len(known)/64
+		return m.left > 0 && strings.HasPrefix(m.message[at:], known) && m.from(i+1, at+len(known))
+	}
+	for end := at + 1; end <= len(m.message) && m.left > 0; end++ {
+		m.left--
+		m.bound[p.hole] = m.message[at:end]
+		if m.from(i+1, end) {
+			return true
+		}
+	}
+	delete(m.bound, p.hole)
 	return false
 }
 

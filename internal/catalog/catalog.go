@@ -53,7 +53,8 @@ type Inputs struct {
 	Sources Lister // nil: no component files
 	Include []string
 	Library *engine.Library // required
-	// Constructs are the structural elements to list; nil: all of them.
+	// Constructs are the structural elements to list, as generated text may write
+	// them; nil: all of them, as documents do.
 	Constructs []string
 }
 
@@ -93,6 +94,9 @@ func Build(in Inputs) (*Catalog, error) {
 	c := &Catalog{structural: constructs()}
 	if in.Constructs != nil {
 		c.structural = slices.DeleteFunc(c.structural, func(e *entry) bool { return !slices.Contains(in.Constructs, e.name) })
+		for _, e := range c.structural {
+			e.forFragments()
+		}
 	}
 	r := newResolver(in)
 	for _, name := range slices.Compact(names) {

@@ -77,3 +77,12 @@ func constructs() []*entry {
 		}, "<Switch value={…}>\n<Case value={…}>…</Case>\n<Case default>…</Case>\n</Switch>"),
 	}
 }
+
+// forFragments leaves out what generated text may not write (fragments 4).
+func (e *entry) forFragments() {
+	if e.name == "Let" {
+		e.doc.Description = "Binds a name, to the value of an expression or to the text its content renders, without white space at the end."
+		e.doc.Context = ""
+		e.syntax = e.syntax[:2]
+	}
+}

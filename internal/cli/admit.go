@@ -30,7 +30,8 @@ is decided from its source and from a profile, which is that of xmd run unless
 
 An admitted fragment is shown with the capabilities it names, in the order of its
 source, with what its module imports, which is all it could ever call, and with the
-digest of the module. A refused one is shown with its class and nothing of its
+digest of the module. What a run adds is not known here: it also keeps fragments
+from writing its document, its history and the components it uses. A refused one is shown with its class and nothing of its
 text; --explain adds the place and the beginning of what stands there.
 
 The exit status is 0 when every fragment is admitted, 1 when a file cannot be read
@@ -55,7 +56,7 @@ decision is admitted, refused or unreadable.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.admit(cmd.Context(), args, s) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.profile, "profile", "", "judge by the profile in this `file` instead of the ordinary one")
+	f.Var((*profileOption)(&s.profile), "profile", "judge by the profile in this `file` instead of the ordinary one")
 	f.StringVar(&s.allow, "allow", "read", "the `tables` of the profile that are granted: read, write or read,write")
 	f.BoolVar(&s.json, "json", false, "print the decisions as JSON")
 	f.BoolVar(&s.explain, "explain", false, "show where a fragment is refused and quote what stands there")

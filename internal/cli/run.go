@@ -313,7 +313,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if !s.noEvaluate {
 		profile, err := c.profile(ctx, profileRequest{
 			file: s.profile, include: s.include, nodes: root.Document.Nodes,
-			used: []string{s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
+			used: []string{documentFile(root), s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
 		})
 		switch {
 		case err == nil:
@@ -390,16 +390,20 @@ func (c *command) separate(root *engine.Root, s *runSettings) error {
 	if s.output == "" {
 		return nil
 	}
-	document := root.Document.Name
-	if strings.HasPrefix(document, "<") { // <eval> and <stdin> are no files
-		document = ""
-	}
-	for option, other := range map[string]string{"--journal": s.journal, "--replay": s.replay, "the document": document} {
+	for option, other := range map[string]string{"--journal": s.journal, "--replay": s.replay, "the document": documentFile(root)} {
 		if other != "" && host.SameFile(c.path(s.output), c.path(other)) {
 			return usage("--output and %s are the same file, %s; the result would replace it", option, s.output)
 		}
 	}
 	return nil
+}
+
+// documentFile is the file of the document, empty when it has none.
+func documentFile(root *engine.Root) string {
+	if strings.HasPrefix(root.Document.Name, "<") { // <eval> and <stdin>
+		return ""
+	}
+	return root.Document.Name
 }
 
 // interruptible makes leaving a question with Ctrl-C an interruption of the run.

@@ -40,7 +40,7 @@ var rowTest = regexp.MustCompile(`^Test((?:A|EL)[0-9]+|WGAC18)_`)
 const runRows = `^Test((A|EL)[0-9]+|WGAC18)_`
 
 // rooms hold the tests named after rows.
-var rooms = []string{"./admission", "./capability", "./wasm", "./sandbox", "./internal/document", "./internal/component", "./internal/differential", "./specs", "./cmd/xmd"}
+var rooms = []string{"./admission", "./capability", "./wasm", "./sandbox", "./internal/document", "./internal/host", "./internal/subset", "./internal/component", "./internal/differential", "./specs", "./cmd/xmd"}
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
