@@ -42,6 +42,14 @@ bench: build
 defects:
 	$(GO) run ./internal/defects
 
+CASES ?= 100000
+
+differential:
+	$(GO) test ./internal/differential -run '^TestA13_' -timeout 2h -v -args -cases=$(CASES)
+
+oracle:
+	cd oracle && CGO_ENABLED=1 $(GO) vet -tags wasmtime ./... && CGO_ENABLED=1 $(GO) test -tags wasmtime -timeout 30m ./...
+
 fuzz:
 	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \

@@ -39,11 +39,10 @@ import (
 //	23     text with line ends is one value of one record
 //	25     what a request returned is never read as a program
 //
-//	file   concern of admission only
-//	09     an earlier effect waits until the last element was read
-//	11     a name is not an identity
-//	22     an approval covers bytes, not a name
-//	24     a refusal does not publish what it refused
+// Four files concern programs alone, because a person's own document needs nobody's
+// approval: 09 an earlier effect waits until the last element was read, 11 a name is
+// not an identity, 22 an approval covers bytes, 24 a refusal does not publish what it
+// refused. All 25 are judged and evaluated as programs in adversarial_admission_test.go.
 func ordinaryInputs() map[string]func(*testing.T, []string) {
 	return map[string]func(*testing.T, []string){
 		"01-path-prefix-sibling":    testPathPrefixSibling,

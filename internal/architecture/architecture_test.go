@@ -48,13 +48,19 @@ var floors = map[string]int{
 	"internal/catalog":   4,
 	"internal/elicit":    4,
 
+	"internal/suite": 5,
+
+	"internal/audit": 5,
+
+	"internal/differential": 5,
+
 	"internal/cli": 6,
 
 	"cmd/xmd": 7,
 }
 
 // tools are programs for developers; nothing imports them.
-var tools = []string{"internal/startup", "internal/defects", "examples/host"}
+var tools = []string{"internal/startup", "internal/defects", "internal/measure", "examples/host"}
 
 type listed struct {
 	ImportPath string
