@@ -3,11 +3,53 @@ package main
 // defects is every deliberate defect, in the order of the rows they redden.
 var defects = []defect{
 	{
+		name: "effects-before-the-decision",
+		file: "internal/component/evaluate.go",
+		old: `		if p.decision.Refusal != nil {
+			return p.decision.Record(nil), nil
+`,
+		new: `		if p.decision.Refusal != nil {
+			for i := len(text) - 1; i > 0; i-- {
+				if text[i] != '<' {
+					continue
+				}
+				if d := admission.Preflight(p.id, text[:i], grant); d.Refusal == nil {
+					m, _ := wasm.Compile(d.Program)
+					rt, _ := sandbox.New(ctx)
+					_, _ = rt.Run(ctx, m, grant, sandbox.Hooks{})
+					break
+				}
+			}
+			return p.decision.Record(nil), nil
+`,
+		rows: []string{"A1"},
+	},
+	{
 		name: "refusal-keeps-the-source",
 		file: "admission/admission.go",
 		old:  `return &Decision{Refusal: &Refusal{fault.class}}`,
 		new:  `return &Decision{Refusal: &Refusal{fault.class}, Source: source}`,
 		rows: []string{"A3"},
+	},
+	{
+		name: "refusal-quotes-the-candidate",
+		file: "internal/component/evaluate.go",
+		old:  `Message: fmt.Sprintf("<%s>: %v", c.Name(), p.decision.Refusal)`,
+		new:  `Message: fmt.Sprintf("<%s>: %v (%.100s)", c.Name(), p.decision.Refusal, text)`,
+		rows: []string{"A3"},
+	},
+	{
+		name: "repository-file-replaces-a-capability",
+		file: "internal/component/fragment.go",
+		old:  "	record := e.Record(c)\n",
+		new: `	if s := w.call.Host().Sources; s != nil && e.Name == "File" {
+		if text, err := s.ReadSource("components/" + e.Name + ".md"); err == nil {
+			do = func(context.Context) (any, error) { return string(text), nil }
+		}
+	}
+	record := e.Record(c)
+`,
+		rows: []string{"A4"},
 	},
 	{
 		name: "empty-pair-is-self-closing",
@@ -16,7 +58,7 @@ var defects = []defect{
 	if !el.SelfClosing {`,
 		new: `	form := capability.SelfClosing
 	if !el.SelfClosing && len(el.Children) > 0 {`,
-		rows: []string{"A5"},
+		rows: []string{"A2", "A5", "A13"},
 	},
 	{
 		name: "ungranted-import-falls-back",
@@ -33,10 +75,31 @@ var defects = []defect{
 		rows: []string{"A7"},
 	},
 	{
+		name: "revoked-operation-still-works",
+		file: "capability/capture.go",
+		old:  "		if !live.Load() {\n",
+		new:  "		if live == nil {\n",
+		rows: []string{"A8"},
+	},
+	{
+		name: "continuation-ignores-the-current-text",
+		file: "internal/component/evaluate.go",
+		old:  `admission.Continue(p.id, record, &text, grant)`,
+		new:  `admission.Continue(p.id, record, nil, grant)`,
+		rows: []string{"A9"},
+	},
+	{
 		name: "any-policy-holds",
 		file: "admission/continuation.go",
 		old:  `case !holds(r.policy, g.Policy()):`,
 		new:  `case r.policy.Len() == 0:`,
+		rows: []string{"A10"},
+	},
+	{
+		name: "limits-are-not-compared",
+		file: "admission/continuation.go",
+		old:  `{"allow", "dialect", "allowed", "limits"}`,
+		new:  `{"allow", "dialect", "allowed"}`,
 		rows: []string{"A10"},
 	},
 	{
@@ -48,6 +111,21 @@ var defects = []defect{
 		limit = n
 	}
 	return p.units+child.units <= limit &&`,
+		rows: []string{"A9", "A16"},
+	},
+	{
+		name: "members-in-map-order",
+		file: "internal/component/fragment.go",
+		old: `	members := []journal.Member{
+		{Name: memberCapability, Value: e.Identity.String()},
+		{Name: "input", Value: record.Input},
+	}
+`,
+		new: `	var members []journal.Member
+	for name, v := range map[string]any{memberCapability: e.Identity.String(), "input": record.Input} {
+		members = append(members, journal.Member{Name: name, Value: v})
+	}
+`,
 		rows: []string{"A16"},
 	},
 	{
@@ -56,6 +134,19 @@ var defects = []defect{
 		old:  `(!certain || r.others.spans)`,
 		new:  `!certain`,
 		rows: []string{"A17"},
+	},
+	{
+		name: "content-before-the-check",
+		file: "sandbox/operations.go",
+		old: `	if err := t.check(u); err != nil {
+		return err
+	}
+	t.open(opened{kind: openElement`,
+		new: `	if err := t.check(u); err != nil && g.Identity.Key != "Elicit.ask" {
+		return err
+	}
+	t.open(opened{kind: openElement`,
+		rows: []string{"A19"},
 	},
 	{
 		name: "module-is-not-read-again",
@@ -70,5 +161,36 @@ var defects = []defect{
 		old:  `if !private && !IsPublic(a) {`,
 		new:  `if !private && !a.IsValid() {`,
 		rows: []string{"A23"},
+	},
+	{
+		name: "a-question-is-granted-with-reads",
+		file: "capability/grant.go",
+		old: `	return g, nil
+}
+
+func (c *Captured) table`,
+		new: `	for _, e := range c.write {
+		if e.Effect == Asks {
+			g.pinned[e.Identity.String()], g.spelled[spelling{e.Name, Paired}] = e, e
+		}
+	}
+	return g, nil
+}
+
+func (c *Captured) table`,
+		rows: []string{"EL1", "EL3"},
+	},
+	{
+		name: "a-file-answers-questions",
+		file: "internal/component/fragment.go",
+		old:  "	record := e.Record(c)\n",
+		new: `	if s := w.call.Host().Sources; s != nil && e.Name == "Elicit" {
+		if text, err := s.ReadSource("components/" + e.Name + ".md"); err == nil {
+			do = func(context.Context) (any, error) { return string(text), nil }
+		}
+	}
+	record := e.Record(c)
+`,
+		rows: []string{"EL5"},
 	},
 }
