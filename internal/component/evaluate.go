@@ -187,7 +187,7 @@ func evaluationError(ctx context.Context, c *engine.Call, p *program, err error)
 		return &engine.Error{Message: failed.Message, Authored: true, Component: "Fail", Cause: err}
 	case errors.As(err, &operation) && operation.Element != "": // else nobody knows the place
 		at := p.position(operation.Offset)
-		return &engine.Error{Message: fmt.Sprintf("<%s>: line %d, column %d of the program: %v", c.Name(), at.Line, at.Column, err), Cause: err}
+		return &engine.Error{Message: fmt.Sprintf("<%s>: line %d, column %d of the program: <%s>: %v", c.Name(), at.Line, at.Column, operation.Element, operation.Err), Cause: err}
 	}
 	return &engine.Error{Message: fmt.Sprintf("<%s>: %v", c.Name(), err), Cause: err}
 }

@@ -82,7 +82,7 @@ func TestA20_AFailingChildFailsFromEveryPrefix(t *testing.T) {
 	p.Limits.Steps = 400
 	profile := s.capture(p)
 	for name, c := range map[string]struct{ program, message string }{
-		"an operation": {`<All><Spawn><Peek key="a" /><Wait /></Spawn><Spawn><Peek key="b" /><Loop max={2}><Wait /></Loop></Spawn><Spawn><Peek key="c" /><Broken /></Spawn><Spawn>text<Wait /></Spawn></All><Peek key="after" />`, "line 1, column 128 of the program: <Broken> at byte 127 of the fragment: it is broken"},
+		"an operation": {`<All><Spawn><Peek key="a" /><Wait /></Spawn><Spawn><Peek key="b" /><Loop max={2}><Wait /></Loop></Spawn><Spawn><Peek key="c" /><Broken /></Spawn><Spawn>text<Wait /></Spawn></All><Peek key="after" />`, "line 1, column 128 of the program: <Broken>: it is broken"},
 		"a Fail":       {`<All><Spawn><Peek key="a" /><Wait /></Spawn><Spawn><Loop max={3}><Peek key="b" /><Fail message="enough" /></Loop></Spawn></All><Peek key="after" />`, "enough"},
 		"a limit":      {`<All><Spawn><Wait /></Spawn><Spawn><Peek key="b" /><Loop max={1000000}>x</Loop></Spawn></All><Peek key="after" />`, "the fragment used up its limit on steps"},
 		"nested":       {`<All><Spawn><Wait /></Spawn><Spawn><All><Spawn><Peek key="b" /><Broken /></Spawn><Spawn><Wait /></Spawn></All></Spawn></All><Peek key="after" />`, "it is broken"},
