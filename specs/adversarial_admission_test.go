@@ -66,7 +66,7 @@ func verdicts() map[string][]verdict {
 	path, refused := refuse(admission.PathClass), refuse(anyClass()...)
 	named, asks := refuse(admission.Component), refuse(admission.RequestClass)
 	lookalike := refuse(admission.Component, admission.Encoding)
-	bytes := refuse(admission.Encoding, admission.Block, admission.Component)
+	disputed := refuse(admission.Encoding, admission.Block, admission.Component)
 	hidden := refuse(admission.PathClass, admission.Encoding)
 	undecoded := either("read docs/%2e%2e/%2e%2e/ws-private/s.txt")
 	undecoded.fails = "cannot read \"docs/%2e%2e/%2e%2e/ws-private/s.txt\": "
@@ -90,7 +90,7 @@ func verdicts() map[string][]verdict {
 		"12-fence-closers":             {admits(), admits(), admits(), admits(), named, named, refuse(admission.Block), admits()},
 		"13-unclosed-code-span":        {named, named, named, admits()},
 		"14-comment-hides-tag":         {either(), named, either(), named, named},
-		"15-line-and-control-bytes":    {bytes, bytes, bytes, bytes, bytes, either(), bytes, refused, either(), bytes},
+		"15-line-and-control-bytes":    {disputed, disputed, disputed, disputed, disputed, either(), disputed, refused, either(), disputed},
 		"16-attribute-braces":          {attribute, attribute, attribute, attribute, attribute, attribute, attribute, escaped, twice, attribute},
 		"17-quadratic-markdown":        {either()},
 		"18-bidi-and-zero-width":       {either(), hidden, hidden, either("write docs/out.txt approved\u2066 // \u2069text"), either(request), either()},

@@ -188,7 +188,6 @@ func TestA8_WhatIsKeptPastTheEndRefuses(t *testing.T) {
 		require.True(t, o.stopped != nil || errors.Is(o.Err, capability.ErrRevoked))
 	}
 	require.Empty(t, s.done())
-	require.Equal(t, "B", newStage(t).text("docs/b.txt"))
 }
 
 // TestA8_AProgramThatOutlivesItsProfile: an operation that ends the profile is the
@@ -204,16 +203,9 @@ func TestA8_AProgramThatOutlivesItsProfile(t *testing.T) {
 	o := performance{profile: profile, text: `<Peek /><End /><File path="out.txt">x</File>`}.run(t, evaluateWrite)
 	require.NoError(t, o.stopped)
 	require.ErrorIs(t, o.Err, capability.ErrRevoked)
-	require.Equal(t, []string{"Peek="}, trimmed(s.done()))
+	require.Equal(t, []string{"Peek"}, s.done())
 	require.Len(t, effects(o.events), 2)
 	require.Empty(t, s.text("out.txt"))
-}
-
-func trimmed(log []string) []string {
-	for i, line := range log {
-		log[i] = strings.TrimSuffix(line, "=") + "="
-	}
-	return log
 }
 
 // TestA10_AnotherCeilingContinuesNothing: every change of what was granted stops a
@@ -344,15 +336,12 @@ func TestA11_AnUnreadableDecisionContinuesNothing(t *testing.T) {
 	}
 	for name, result := range results {
 		t.Run(name, func(t *testing.T) {
-			for _, document := range []string{evaluateRead} {
-				events := slices.Clone(held)
-				last := len(events) - 1
-				events[last].Result = result
-				o := performance{profile: s.ordinary(), text: `<Peek key="k" />`, events: events}.run(t, document)
-				o.stale(t, admission.ErrUnreadable)
-				require.Len(t, o.events, len(held))
-				require.Empty(t, s.done())
-			}
+			events := slices.Clone(held)
+			events[len(events)-1].Result = result
+			o := performance{profile: s.ordinary(), text: `<Peek key="k" />`, events: events}.run(t, evaluateRead)
+			o.stale(t, admission.ErrUnreadable)
+			require.Len(t, o.events, len(held))
+			require.Empty(t, s.done())
 		})
 	}
 }

@@ -74,14 +74,14 @@ type Outcome struct {
 	Values       int                 // bytes of values made; engines of WebAssembly only
 }
 
-// A Verdict is what a comparison of all readings came to. At most one member is set
-// when there is nothing to compare or something is wrong; none when all agree.
+// A Verdict is what a comparison of all readings came to. Where they agree in
+// everything, only the outcome is set; otherwise one of the other members says why not.
 type Verdict struct {
 	Refused    string // the class
 	Limited    bool   // a limit was used up: ordinary documents have none, and only the engines were compared
 	Excused    string // an ordinary document differs, and it is known why
 	Difference string // a fault
-	Outcome    Outcome
+	Outcome    Outcome // in the first engine
 }
 
 // Compare reads a source in every engine and as an ordinary document.
