@@ -6,9 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/executable-markdown/xmd/internal/schema"
 	"github.com/executable-markdown/xmd/internal/value"
@@ -127,7 +124,7 @@ func answerSchema(definition any) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if place := protoName(compiled.Definition(), ""); place != "" {
+	if place := compiled.Declares(proto); place != "" {
 		return nil, fmt.Errorf("the schema declares %q at %s; choose another name", proto, place)
 	}
 	return compiled, nil
@@ -136,82 +133,10 @@ func answerSchema(definition any) (*schema.Schema, error) {
 // Fingerprint identifies a question: the SHA-256, in hex, of the canonical JSON of
 // its schema and message (components 14.3).
 func Fingerprint(q Question) string {
-	sum := sha256.Sum256(canonical(nil, value.Of("schema", q.Schema, "message", q.Message)))
+	sum := sha256.Sum256(value.AppendCanonical(nil, value.Of("schema", q.Schema, "message", q.Message)))
 	return hex.EncodeToString(sum[:])
-}
-
-// canonical appends compact JSON with the members of every object in order of
-// their names. v is a compiled schema's definition, so it is JSON and not deep.
-func canonical(dst []byte, v any) []byte {
-	switch v := v.(type) {
-	case []any:
-		dst = append(dst, '[')
-		for i, e := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = canonical(dst, e)
-		}
-		return append(dst, ']')
-	case *Object:
-		names := v.Keys()
-		slices.Sort(names)
-		dst = append(dst, '{')
-		for i, name := range names {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			member, _ := v.Get(name)
-			dst = canonical(append(value.AppendString(dst, name), ':'), member)
-		}
-		return append(dst, '}')
-	}
-	scalar, err := value.Append(dst, v)
-	if err != nil {
-		return append(dst, "null"...)
-	}
-	return scalar
 }
 
 // proto is a member name that some readers of an answer take for something else
 // than a member.
 const proto = "__proto__"
-
-// protoName returns the JSON Pointer of a property, definition or dependency called
-// proto, empty when the schema declares none. It looks only where schemas stand: an
-// example or an enum may hold any JSON.
-func protoName(definition any, at string) string {
-	o, _ := definition.(*Object)
-	for keyword, argument := range o.All() {
-		place := at + "/" + keyword
-		switch keyword {
-		case "properties", "patternProperties", "definitions", "dependencies":
-			table, _ := argument.(*Object)
-			for name, sub := range table.All() {
-				member := place + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-				if name == proto && keyword != "patternProperties" {
-					return member
-				}
-				if found := protoName(sub, member); found != "" {
-					return found
-				}
-			}
-		case "allOf", "anyOf", "oneOf", "items", "additionalItems", "additionalProperties",
-			"contains", "propertyNames", "not", "if", "then", "else":
-			list, isList := argument.([]any)
-			if !isList {
-				list = []any{argument}
-			}
-			for i, sub := range list {
-				member := place
-				if isList {
-					member += "/" + strconv.Itoa(i)
-				}
-				if found := protoName(sub, member); found != "" {
-					return found
-				}
-			}
-		}
-	}
-	return ""
-}

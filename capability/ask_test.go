@@ -99,7 +99,7 @@ func TestQuestionRecord(t *testing.T) {
 	definition = parsed(t, `{"type":"string","enum":["patch","min\u00f6r"],"minLength":1}`)
 	q := Question{Message: "Which \"bump\"?\n", Schema: definition}
 	require.Equal(t, `{"message":"Which \"bump\"?\n","schema":{"enum":["patch","minör"],"minLength":1,"type":"string"}}`,
-		string(canonical(nil, value.Of("schema", q.Schema, "message", q.Message))))
+		string(value.AppendCanonical(nil, value.Of("schema", q.Schema, "message", q.Message))))
 	const vector = "03d16672a9730f280da2e52588352fe5ef477945ea2db7e466ce40b263b0ba55"
 	require.Equal(t, vector, Fingerprint(q))
 	r := captured(t, Ask(nil)).Record(call("", q.Message, "schema", definition))

@@ -2,14 +2,11 @@ package component
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
+	"github.com/executable-markdown/xmd/capability"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/schema"
@@ -39,6 +36,10 @@ func elicit() engine.Component {
 	}
 }
 
+// proto is a member name that some readers of an answer take for something else
+// than a member.
+const proto = "__proto__"
+
 // The descriptive members of an elicit record (components 14.3).
 const (
 	memberSchema  = "executablemd.elicitation-schema"
@@ -57,7 +58,7 @@ func ask(ctx context.Context, c *engine.Call) (any, error) {
 		}
 	}
 	q := engine.Question{Message: message, Schema: accepted.Definition()}
-	input := fingerprint(q)
+	input := capability.Fingerprint(capability.Question{Message: q.Message, Schema: q.Schema})
 	place := c.Position().String()
 	if place == "" {
 		place = "unknown"
@@ -81,7 +82,7 @@ func answerSchema(c *engine.Call) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if place := protoName(accepted.Definition(), ""); place != "" {
+	if place := accepted.Declares(proto); place != "" {
 		return nil, fmt.Errorf("<%s>: the schema declares %q at %s; choose another name", c.Name(), proto, place)
 	}
 	return accepted, nil
@@ -128,91 +129,4 @@ func guardAnswer(input string, accepted *schema.Schema) func(journal.Event) erro
 		}
 		return nil
 	}
-}
-
-// fingerprint identifies a question: the SHA-256, in hex, of the canonical JSON
-// of its schema and message.
-func fingerprint(q engine.Question) string {
-	sum := sha256.Sum256(canonical(nil, value.Of("schema", q.Schema, "message", q.Message)))
-	return hex.EncodeToString(sum[:])
-}
-
-// canonical appends compact JSON with the members of every object in order of
-// their names. v is a compiled schema's definition, so it is JSON and not deep.
-func canonical(dst []byte, v any) []byte {
-	switch v := v.(type) {
-	case []any:
-		dst = append(dst, '[')
-		for i, e := range v {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = canonical(dst, e)
-		}
-		return append(dst, ']')
-	case *value.Object:
-		names := v.Keys()
-		slices.Sort(names)
-		dst = append(dst, '{')
-		for i, name := range names {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			member, _ := v.Get(name)
-			dst = canonical(append(value.AppendString(dst, name), ':'), member)
-		}
-		return append(dst, '}')
-	}
-	scalar, err := value.Append(dst, v)
-	if err != nil {
-		return append(dst, "null"...)
-	}
-	return scalar
-}
-
-// proto is a member name that some readers of an answer take for something else
-// than a member.
-const proto = "__proto__"
-
-// protoName returns the JSON Pointer of a property, definition or dependency
-// called proto, empty when the schema declares none. It looks only where schemas
-// stand: an example or an enum may hold any JSON.
-func protoName(definition any, at string) string {
-	o, _ := definition.(*value.Object)
-	for keyword, arg := range o.All() {
-		place := at + "/" + keyword
-		switch keyword {
-		case "properties", "patternProperties", "definitions", "dependencies":
-			table, _ := arg.(*value.Object)
-			for name, sub := range table.All() {
-				member := place + "/" + pointerToken(name)
-				if name == proto && keyword != "patternProperties" {
-					return member
-				}
-				if found := protoName(sub, member); found != "" {
-					return found
-				}
-			}
-		case "allOf", "anyOf", "oneOf", "items", "additionalItems", "additionalProperties",
-			"contains", "propertyNames", "not", "if", "then", "else":
-			list, isList := arg.([]any)
-			if !isList {
-				list = []any{arg}
-			}
-			for i, sub := range list {
-				member := place
-				if isList {
-					member = fmt.Sprintf("%s/%d", place, i)
-				}
-				if found := protoName(sub, member); found != "" {
-					return found
-				}
-			}
-		}
-	}
-	return ""
-}
-
-func pointerToken(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

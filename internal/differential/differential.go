@@ -77,10 +77,10 @@ type Outcome struct {
 // A Verdict is what a comparison of all readings came to. Where they agree in
 // everything, only the outcome is set; otherwise one of the other members says why not.
 type Verdict struct {
-	Refused    string // the class
-	Limited    bool   // a limit was used up: ordinary documents have none, and only the engines were compared
-	Excused    string // an ordinary document differs, and it is known why
-	Difference string // a fault
+	Refused    string  // the class
+	Limited    bool    // a limit was used up: ordinary documents have none, and only the engines were compared
+	Excused    string  // an ordinary document differs, and it is known why
+	Difference string  // a fault
 	Outcome    Outcome // in the first engine
 }
 
