@@ -237,14 +237,17 @@ func TestAChildIsRestored(t *testing.T) {
 func TestTheEndOfAChildIsTold(t *testing.T) {
 	broken := errors.New("the history is broken")
 	told := make([]error, 2)
+	second := make(chan struct{}) // closed when the second child was told
 	h := sandbox.Hooks{Fork: func(n int) []sandbox.Child {
 		children := make([]sandbox.Child, n)
 		for i := range children {
 			children[i].End = func(ctx context.Context, r sandbox.Result, err error) error {
 				told[i] = err
 				if i == 0 {
+					<-second
 					return errors.Join(broken, err)
 				}
+				close(second)
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}
