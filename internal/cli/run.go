@@ -30,6 +30,7 @@ type runSettings struct {
 	replay       string
 	profile      string
 	noEvaluate   bool
+	ask          string
 	output       string
 	raw          bool
 	strict       bool
@@ -54,6 +55,7 @@ func (s *runSettings) flags() *pflag.FlagSet {
 	f.StringVarP(&s.journal, "journal", "j", "", "write the history of the run to a new `file`")
 	f.StringVar(&s.replay, "replay", "", "answer effects from the history in this `file`, and go on live where it ends")
 	f.Var((*profileOption)(&s.profile), "profile", "let generated text do what the profile in this `file` states, instead of the ordinary one")
+	f.StringVar(&s.ask, "ask", "", "`where` questions are asked: terminal, web (a page on this machine; its address is printed) or none; default the terminal, where there is one")
 	f.BoolVar(&s.noEvaluate, "no-evaluate", false, "run no generated text: <Evaluate> refuses")
 	f.StringVarP(&s.output, "output", "o", "", "write the rendered text or value to this `file`")
 	f.BoolVar(&s.raw, "raw", false, "print text as it is, also on a terminal")
@@ -188,6 +190,11 @@ func parseSettings(known []string) (*runSettings, error) {
 	}
 	if s.noEvaluate && s.profile != "" {
 		return nil, usage("--profile states what generated text may do and --no-evaluate that none runs; give one of them")
+	}
+	switch s.ask {
+	case "", "terminal", "web", "none":
+	default:
+		return nil, usage("--ask is terminal, web or none, not %q", s.ask)
 	}
 	s.include = defaultInclude(s.include)
 	return s, nil
@@ -325,6 +332,11 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		// A directory that cannot be opened is no reason to refuse a document: only
 		// generated text is then refused.
 	}
+	who, end, err := c.questions(s)
+	if err != nil {
+		return err
+	}
+	defer end()
 	history, err := c.openHistory(ctx, root, props, s)
 	if err != nil {
 		return err
@@ -348,11 +360,8 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if s.verbose && root.ReturnsValue() {
 		o.Body = c.body
 	}
-	if isTerminal(c.Stdin) && isTerminal(c.Stderr) {
-		form := elicit.NewTerminal(c.Stdin, c.Stderr)
-		form.Plain = c.Env["TERM"] == "dumb"
-		form.NoColor = !c.colour(c.Stderr, s.noColor)
-		o.Elicitor = interruptible{form, interrupt}
+	if who != nil {
+		o.Elicitor = interruptible{who, interrupt}
 	}
 	streamed := isTerminal(c.Stdout) && s.output == "" && !s.json && !root.ReturnsValue()
 	if streamed {
@@ -383,6 +392,26 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		return &statusError{exitFailed}
 	}
 	return err
+}
+
+// questions is who asks a person here; nil when nobody does. end is called when the
+// run has ended.
+func (c *command) questions(s *runSettings) (who engine.Elicitor, end func(), err error) {
+	end = func() {}
+	terminal := isTerminal(c.Stdin) && isTerminal(c.Stderr)
+	switch {
+	case s.ask == "web":
+		web := elicit.NewWeb(host.NewSite, func(address string) { note(c.err, "A question waits for its answer at %s", address) })
+		return web, func() { _ = web.Close() }, nil
+	case s.ask == "terminal" && !terminal:
+		return nil, end, usage("--ask terminal needs a terminal on standard input and standard error; --ask web asks in a browser")
+	case s.ask == "none" || !terminal:
+		return nil, end, nil
+	}
+	form := elicit.NewTerminal(c.Stdin, c.Stderr)
+	form.Plain = c.Env["TERM"] == "dumb"
+	form.NoColor = !c.colour(c.Stderr, s.noColor)
+	return form, end, nil
 }
 
 // separate refuses to write the result over what the run reads or writes beside it.

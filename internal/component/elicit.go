@@ -93,7 +93,7 @@ func answerSchema(c *engine.Call) (*schema.Schema, error) {
 func answer(ctx context.Context, c *engine.Call, q engine.Question, accepted *schema.Schema) (any, error) {
 	provider := c.Elicitor()
 	if provider == nil {
-		return nil, &withdrawn{fmt.Errorf("<%s> cannot ask, because nobody is there to answer: state the answer in an <Answers> region around it, or run the document on a terminal", c.Name())}
+		return nil, &withdrawn{fmt.Errorf("<%s> cannot ask, because nobody is there to answer: state the answer in an <Answers> region around it, run the document on a terminal, or give --ask web", c.Name())}
 	}
 	v, err := provider.Ask(ctx, q)
 	switch {

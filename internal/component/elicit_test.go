@@ -66,7 +66,7 @@ func TestElicitFailures(t *testing.T) {
 		{"an answer that does not fit", says(value.Of("n", "x"), value.Of("n", "x")), "<Elicit> was given an answer its schema refuses:\n  - \"/n\" must be integer", journal.StatusErr},
 		{"an answer that is no JSON", says(value.Undefined{}, value.Undefined{}), "<Elicit> was given an answer that is not JSON: undefined has no JSON form", journal.StatusErr},
 		{"a provider that fails", &person{err: errors.New("the line is dead")}, "<Elicit> got no answer: the line is dead", journal.StatusErr},
-		{"nobody", nil, "<Elicit> cannot ask, because nobody is there to answer: state the answer in an <Answers> region around it, or run the document on a terminal", ""},
+		{"nobody", nil, "<Elicit> cannot ask, because nobody is there to answer: state the answer in an <Answers> region around it, run the document on a terminal, or give --ask web", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := world{}

@@ -1,4 +1,4 @@
-// Package elicit asks a person at a terminal.
+// Package elicit asks a person, at a terminal or in a browser on this machine.
 //
 // A question enters: a message and the JSON Schema of its answer
 // (engine.Question). One JSON value leaves that the schema accepts, or the error
