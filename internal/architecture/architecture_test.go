@@ -39,10 +39,13 @@ var floors = map[string]int{
 	"internal/journal": 2,
 	"internal/subset":  2,
 	"capability":       2,
+	"agent":            2,
 
 	"internal/engine": 3,
 	"admission":       3,
 	"sandbox":         3,
+	"agent/program":   3,
+	"agent/scenario":  3,
 
 	"internal/component": 4,
 	"internal/catalog":   4,
@@ -135,7 +138,8 @@ var allowed = map[string]map[string][]string{
 	"internal/host":   {"os": nil, "os/exec": nil, "net": nil, "net/http": nil, "path/filepath": nil, "syscall": nil},
 	"internal/cli":    process,
 	"cmd/xmd":         {"os": {"Exit", "Args"}, "syscall": {"SIGTERM", "SIGHUP", "SIGPIPE"}},
-	"internal/elicit": {"golang.org/x/term": nil}, // the size and modes of the terminal it is given
+	"agent/program":   {"os": nil, "os/exec": nil, "syscall": nil}, // agents are programs, and their conversations are kept
+	"internal/elicit": {"golang.org/x/term": nil},                  // the size and modes of the terminal it is given
 }
 
 func TestAmbientAuthority(t *testing.T) {

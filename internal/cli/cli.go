@@ -108,7 +108,7 @@ xmd FILE is short for xmd run FILE.`,
 	root.SetVersionTemplate("xmd {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.SetHelpCommand(helpCommand(root))
-	root.AddCommand(c.runCommand(), c.checkCommand(), c.syntaxCommand(), c.admitCommand(), c.auditCommand(), c.versionCommand())
+	root.AddCommand(c.runCommand(), c.checkCommand(), c.syntaxCommand(), c.admitCommand(), c.auditCommand(), c.versionCommand(), c.fixtureCommand())
 	return root
 }
 

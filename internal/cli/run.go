@@ -31,6 +31,7 @@ type runSettings struct {
 	profile      string
 	noEvaluate   bool
 	ask          string
+	agents       agentSettings
 	output       string
 	raw          bool
 	strict       bool
@@ -57,6 +58,7 @@ func (s *runSettings) flags() *pflag.FlagSet {
 	f.Var((*profileOption)(&s.profile), "profile", "let generated text do what the profile in this `file` states, instead of the ordinary one")
 	f.StringVar(&s.ask, "ask", "", "`where` questions are asked: terminal, web (a page on this machine; its address is printed) or none; default the terminal, where there is one")
 	f.BoolVar(&s.noEvaluate, "no-evaluate", false, "run no generated text: <Evaluate> refuses")
+	s.agents.declare(f)
 	f.StringVarP(&s.output, "output", "o", "", "write the rendered text or value to this `file`")
 	f.BoolVar(&s.raw, "raw", false, "print text as it is, also on a terminal")
 	f.BoolVar(&s.strict, "strict", false, "fail when an error was printed into the document")
@@ -332,6 +334,10 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		// A directory that cannot be opened is no reason to refuse a document: only
 		// generated text is then refused.
 	}
+	stack, err := c.agents(&s.agents)
+	if err != nil {
+		return err
+	}
 	who, end, err := c.questions(s)
 	if err != nil {
 		return err
@@ -353,6 +359,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		Host: c.machine(), Library: library(generated), Journal: history.journal, Include: s.include, Props: props,
 		Stdout: c.out, Stderr: c.err, Retain: s.journal != "" || s.replay != "",
 		ExecTimeout: s.timeoutExec.Duration, FetchTimeout: s.timeoutFetch.Duration,
+		Agents: stack.region, AgentProviders: stack.providers,
 	}
 	if root.ReturnsValue() || s.json {
 		o.Stdout = c.err
@@ -370,6 +377,9 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	res, err := engine.Run(ctx, root, o)
 	if err == nil {
 		err = res.Err
+	}
+	if e := stack.close(ctx); e != nil && err == nil {
+		err = e
 	}
 	if e := history.close(); e != nil && err == nil {
 		err = e

@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/executable-markdown/xmd/agent"
 	"github.com/executable-markdown/xmd/internal/engine"
 )
 
@@ -39,8 +40,11 @@ const origin = "xmd.core"
 // override, in order of their names. The list belongs to the caller.
 func Defaults() []engine.Component {
 	return []engine.Component{
+		agentElement(), agentProvider(),
+		policyElement("ApproveAll", agent.ApproveAll, "Approves what agents ask for in its content, as far as the invocation does.", approveAllDoc),
+		policyElement("AskPermission", agent.AskAlways, "Asks a person about everything agents ask for in its content.", askPermissionDoc),
 		codeBlock(), dir(), elicit(), fail(), fetch(), file(), fileDelete(),
-		glob(), jsonText(), parse(), safeParse(), tempDir(),
+		glob(), jsonText(), parse(), prompt(), safeParse(), session(), tempDir(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/executable-markdown/xmd/agent"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/host"
@@ -29,6 +30,8 @@ type world struct {
 	events   []journal.Event  // retained history
 	ctx      context.Context  // nil: the test's
 	extra    engine.Component // beside the defaults, when it has a name
+	region   agent.Region     // what agent elements work with
+	provider agent.Provider   // the agent provider called inner
 }
 
 // An outcome is what a run left.
@@ -74,10 +77,15 @@ func run(t *testing.T, source string, w world) outcome {
 	j, err := journal.Open(ctx, journal.NewMemory(w.events...), journal.Options{})
 	require.NoError(t, err)
 	result, stopped := engine.Run(ctx, root, engine.Options{
-		Host:         host.Host{Files: w.files, HTTP: w.http, Process: w.process, Dir: workingDirectory},
-		Library:      engine.NewLibrary(nil, library),
-		Journal:      j,
-		Elicitor:     w.elicitor,
+		Host:     host.Host{Files: w.files, HTTP: w.http, Process: w.process, Dir: workingDirectory},
+		Library:  engine.NewLibrary(nil, library),
+		Journal:  j,
+		Elicitor: w.elicitor,
+		Agents:   w.region,
+		AgentProviders: map[string]engine.AgentProvider{
+			"inner": func(string, agent.Mode) (agent.Provider, error) { return w.provider, nil },
+			"acp":   func(string, agent.Mode) (agent.Provider, error) { return newEcho(), nil },
+		},
 		FetchTimeout: w.timeout,
 	})
 	o.Result, o.stopped, o.events = result, stopped, j.Events()
@@ -229,14 +237,15 @@ func (m *memory) TempDir(context.Context) (string, func() error, error) {
 // The defaults are static, each with a name of its own, declarations that compile
 // and a page that shows it at work.
 func TestDefaults(t *testing.T) {
-	names := []string{"CodeBlock", "Dir", "Elicit", "Fail", "Fetch", "File", "File.Delete", "Glob", "Json", "Parse", "SafeParse", "TempDir"}
+	names := []string{"Agent", "AgentProvider", "ApproveAll", "AskPermission", "CodeBlock", "Dir", "Elicit", "Fail",
+		"Fetch", "File", "File.Delete", "Glob", "Json", "Parse", "Prompt", "SafeParse", "Session", "TempDir"}
 	library := engine.NewLibrary(nil, Defaults())
 	require.Equal(t, names, library.Names())
 	for i, c := range Defaults() {
 		t.Run(c.Name, func(t *testing.T) {
 			require.Equal(t, names[i], c.Name, "in order")
 			require.Equal(t, "xmd.core", c.Origin)
-			require.Contains(t, []string{"none", "read", "write", "ask"}, c.Effect)
+			require.Contains(t, []string{"none", "read", "write", "ask", "agent"}, c.Effect)
 			_, contract, protected, ok := library.Lookup(c.Name)
 			require.True(t, ok)
 			require.False(t, protected)
@@ -252,7 +261,7 @@ func TestDefaults(t *testing.T) {
 			require.True(t, ok)
 			example, _, ok := strings.Cut(rest, "\n```\n")
 			require.True(t, ok)
-			o := run(t, example, world{files: &memory{}, http: &web{response: host.Response{Status: 200}}})
+			o := run(t, example, world{files: &memory{}, http: &web{response: host.Response{Status: 200}}, region: agents(newEcho()).region})
 			require.NotEmpty(t, o.ok(t))
 			require.Contains(t, example, "<"+c.Name)
 		})

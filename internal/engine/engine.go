@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/executable-markdown/xmd/agent"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/expr"
 	"github.com/executable-markdown/xmd/internal/host"
@@ -40,6 +41,9 @@ type Options struct {
 	Include  []string      // directories searched for components, in order
 	Props    *value.Object // supplied properties, not yet validated
 	Elicitor Elicitor      // who answers questions; nil: nobody
+	Agents   agent.Region  // what agent elements work with
+	// AgentProviders are the providers a document may name, by name.
+	AgentProviders map[string]AgentProvider
 
 	// Emit receives rendered text as top-level segments finish. An error stops
 	// the run. It is never called concurrently.
@@ -71,6 +75,7 @@ type run struct {
 	defs    definitions
 	ledger  *ledger
 	emitted *buffer
+	prompts prompts
 }
 
 // Run executes root. The error is non-nil when the execution itself could not be
@@ -150,6 +155,7 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 		strand:   &strand{co: co},
 		dir:      r.Host.Dir,
 		elicitor: r.Elicitor,
+		region:   r.Agents,
 		life:     life,
 		limit:    r.ExecTimeout,
 	}
@@ -168,6 +174,9 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 	err = life.end(err)
 	if err == nil && r.ledger.failure() != nil {
 		err = r.ledger.failure()
+	}
+	if err == nil {
+		err = r.prompts.failure()
 	}
 	res.Output, res.Printed = r.emitted.String(), len(r.emitted.errs)
 	if err != nil {

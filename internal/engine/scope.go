@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/executable-markdown/xmd/agent"
 	"github.com/executable-markdown/xmd/internal/expr"
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
@@ -38,6 +39,7 @@ type scope struct {
 	strand   *strand
 	dir      string
 	elicitor Elicitor
+	region   agent.Region
 	life     *lifetime
 	collect  bool // a command's standard output becomes text where it stands
 	limit    time.Duration

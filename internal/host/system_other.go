@@ -3,6 +3,7 @@
 package host
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 )
@@ -23,3 +24,5 @@ func killGroup(leader *os.Process) { _ = leader.Kill() }
 func exitStatus(state *os.ProcessState) int { return state.ExitCode() }
 
 func findProgram(name string, _ []string) (string, error) { return exec.LookPath(name) }
+
+func ownerOf(fs.FileInfo) uint32 { return Invoker() }

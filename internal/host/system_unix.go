@@ -66,3 +66,11 @@ func findProgram(name string, environment []string) (string, error) {
 	}
 	return "", found
 }
+
+// ownerOf is the user a file belongs to.
+func ownerOf(info fs.FileInfo) uint32 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Uid
+	}
+	return Invoker()
+}

@@ -1,0 +1,188 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/executable-markdown/xmd/agent"
+)
+
+const (
+	methodInitialize = "initialize"
+	methodNew        = "session/new"
+	methodLoad       = "session/load"
+	methodResume     = "session/resume"
+	methodPrompt     = "session/prompt"
+	methodUpdate     = "session/update"
+	methodPermission = "session/request_permission"
+	methodCancel     = "session/cancel"
+	methodClose      = "session/close"
+)
+
+// A peer is the program at the other end of one connection. It serves at most one
+// conversation, and at most one exchange of it at a time.
+type peer struct {
+	conn *sdk.Connection
+	in   *inbound
+	out  *outbound
+	info initializeResult
+
+	skipped atomic.Int64 // lines that were no messages
+
+	mu       sync.Mutex
+	exchange *exchange
+}
+
+// newPeer connects to a program that reads w and writes r.
+func newPeer(w io.Writer, r io.Reader) *peer {
+	start := make(chan struct{})
+	p := &peer{in: newInbound(r, start), out: newOutbound(w)}
+	p.conn = sdk.NewConnection(p.handle, p.out, p.in)
+	p.conn.SetLogger(slog.New(counter{&p.skipped}))
+	close(start)
+	return p
+}
+
+// A counter is a log that keeps only how many lines of the peer were unreadable: the
+// library would log their content.
+type counter struct{ n *atomic.Int64 }
+
+func (c counter) Enabled(context.Context, slog.Level) bool { return true }
+func (c counter) WithAttrs([]slog.Attr) slog.Handler       { return c }
+func (c counter) WithGroup(string) slog.Handler            { return c }
+func (c counter) Handle(_ context.Context, r slog.Record) error {
+	if r.Level == slog.LevelError {
+		c.n.Add(1)
+	}
+	return nil
+}
+
+// handle answers everything a peer asks (agents 13).
+func (p *peer) handle(ctx context.Context, method string, params json.RawMessage) (any, *sdk.RequestError) {
+	switch method {
+	case markMethod:
+		signal(p.in.marked)
+		return nil, nil
+	case methodUpdate:
+		if x := p.current(); x != nil {
+			x.update(params)
+		}
+		return nil, nil
+	case methodPermission:
+		p.out.owe()
+		x := p.current()
+		if x == nil {
+			signal(p.in.entered)
+			return answer(agent.PermissionOutcome{}), nil
+		}
+		decide := x.permission(params)
+		signal(p.in.entered)
+		return answer(decide(ctx)), nil
+	}
+	return nil, &sdk.RequestError{Code: -32601, Message: "Method not found"}
+}
+
+func (p *peer) current() *exchange {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exchange
+}
+
+// begin makes x the exchange of the peer; with nil there is none.
+func (p *peer) begin(x *exchange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.exchange = x
+}
+
+// A reply is what a request came to.
+type reply[T any] struct {
+	value T
+	err   error
+}
+
+// send sends a request and returns where its reply will be. The goroutine behind it
+// ends with the answer, with ctx, or with the connection; a peer that does not read
+// holds it until it is ended.
+func send[T any](ctx context.Context, p *peer, method string, params any) <-chan reply[T] {
+	done := make(chan reply[T], 1)
+	go func() {
+		var r reply[T]
+		var raw json.RawMessage
+		if raw, r.err = sdk.SendRequest[json.RawMessage](p.conn, ctx, method, params); r.err != nil {
+			r.err = p.failure(r.err)
+		} else if len(raw) > 0 && json.Unmarshal(raw, &r.value) != nil {
+			r.err = errProtocol
+		}
+		done <- r
+	}()
+	return done
+}
+
+// call sends a request and waits for the answer, the end of the connection or of ctx.
+func call[T any](ctx context.Context, p *peer, method string, params any) (T, error) {
+	select {
+	case r := <-send[T](ctx, p, method, params):
+		if r.err != nil && ctx.Err() != nil {
+			return r.value, context.Cause(ctx)
+		}
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// notify sends a notification, and waits no longer than ctx for the peer to read it.
+func (p *peer) notify(ctx context.Context, method string, params any) {
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_ = p.conn.SendNotification(ctx, method, params)
+	}()
+	select {
+	case <-sent:
+	case <-ctx.Done():
+	}
+}
+
+var (
+	errGone     = errors.New("the connection ended")
+	errProtocol = errors.New("the agent broke the protocol")
+)
+
+// failure says what an error of the library means: the peer answered with an error
+// (a *sdk.RequestError), broke the protocol, or is gone. The library reports its own
+// troubles as internal errors with an object of one text, which are all of the last
+// kind; a peer that imitates it is taken for gone, to nobody's loss but its own.
+func (p *peer) failure(err error) error {
+	if p.in.tooLong() {
+		return errLineTooLong
+	}
+	var answered *sdk.RequestError
+	if errors.As(err, &answered) {
+		data, _ := answered.Data.(map[string]any)
+		if _, own := data["error"].(string); !own || len(data) != 1 || answered.Code != -32603 {
+			return answered
+		}
+	}
+	return errGone
+}
+
+// cancel asks the peer to end the turn, after every permission request was answered.
+func (p *peer) cancel(ctx context.Context, session string) {
+	select {
+	case <-p.out.settled():
+	case <-p.conn.Done():
+		return
+	case <-ctx.Done():
+	}
+	p.notify(ctx, methodCancel, sessionID{session})
+}
