@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executable-markdown/xmd/admission"
+	"github.com/executable-markdown/xmd/agent"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/elicit"
 	"github.com/executable-markdown/xmd/internal/engine"
@@ -65,6 +66,7 @@ func status(err error) int {
 	var history *historyError
 	var recorded *journal.RecordedError
 	var source *document.Error
+	var agents *agent.Error
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return exitInterrupted
@@ -75,6 +77,8 @@ func status(err error) int {
 		return exitUsage
 	case errors.As(err, &history), journal.IsDurability(err) && !isPersistence(err):
 		return exitDamaged
+	case errors.As(err, &agents):
+		return agents.Code.Exit()
 	case refused(err):
 		return exitRefused
 	}
