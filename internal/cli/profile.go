@@ -181,6 +181,13 @@ func (c *command) control(r profileRequest, root string) capability.Control {
 	return control
 }
 
+// evaluates reports whether a run of the document can come to generated text: without
+// that it needs no profile.
+func (c *command) evaluates(r profileRequest) bool {
+	names, _ := c.imports(r)
+	return slices.Contains(names, "Evaluate")
+}
+
 // imports lists the components that a document names, and those that the component
 // files it selects name in turn, found or not, with the files: all that its run can
 // ever import. The author decided what they are, so no fragment writes such a file

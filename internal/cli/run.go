@@ -319,11 +319,12 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		return err
 	}
 	var generated *capability.Captured
-	if !s.noEvaluate {
-		profile, err := c.profile(ctx, profileRequest{
-			file: s.profile, include: s.include, nodes: root.Document.Nodes,
-			used: []string{documentFile(root), s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
-		})
+	request := profileRequest{
+		file: s.profile, include: s.include, nodes: root.Document.Nodes,
+		used: []string{documentFile(root), s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
+	}
+	if !s.noEvaluate && (s.profile != "" || c.evaluates(request)) {
+		profile, err := c.profile(ctx, request)
 		switch {
 		case err == nil:
 			defer profile.revoke()
