@@ -44,7 +44,7 @@ var floors = map[string]int{
 	"internal/engine": 3,
 	"admission":       3,
 	"sandbox":         3,
-	"agent/program":   3,
+	"agent/acp":       3,
 	"agent/scenario":  3,
 
 	"internal/component": 4,
@@ -138,7 +138,7 @@ var allowed = map[string]map[string][]string{
 	"internal/host":   {"os": nil, "os/exec": nil, "net": nil, "net/http": nil, "path/filepath": nil, "syscall": nil},
 	"internal/cli":    process,
 	"cmd/xmd":         {"os": {"Exit", "Args"}, "syscall": {"SIGTERM", "SIGHUP", "SIGPIPE"}},
-	"agent/program":   {"os": nil, "os/exec": nil, "syscall": nil}, // agents are programs, and their conversations are kept
+	"agent/acp":       {"os": nil, "os/exec": nil, "syscall": nil}, // agents are programs, and their conversations are kept
 	"internal/elicit": {"golang.org/x/term": nil},                  // the size and modes of the terminal it is given
 }
 

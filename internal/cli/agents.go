@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/executable-markdown/xmd/agent"
-	"github.com/executable-markdown/xmd/agent/program"
+	"github.com/executable-markdown/xmd/agent/acp"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/host"
 )
@@ -103,7 +103,7 @@ func (c *command) agents(s *agentSettings) (*settledStack, error) {
 	if config != nil {
 		sources.Config = config.DefaultAgent
 	}
-	options := program.Options{
+	options := acp.Options{
 		Agents: registry, LookPath: look, Env: env, Version: c.Version,
 		DefaultAgent: agent.DefaultAgent(sources),
 		BuiltIn:      func() string { return registry.BuiltIn(look, nil) },
@@ -113,10 +113,10 @@ func (c *command) agents(s *agentSettings) (*settledStack, error) {
 		options.Homes = []string{home}
 	}
 	if root := c.dataRoot(); root != "" {
-		options.Sessions = program.NewStore(filepath.Join(root, "xmd", "agents", "sessions"))
+		options.Sessions = acp.NewStore(filepath.Join(root, "xmd", "agents", "sessions"))
 	}
 	stack := &settledStack{region: agent.Region{
-		Provider: program.New(options), DefaultAgent: options.DefaultAgent, Mode: mode,
+		Provider: acp.New(options), DefaultAgent: options.DefaultAgent, Mode: mode,
 	}}
 	if isTerminal(c.Stdin) && isTerminal(c.Stdout) {
 		stack.region.Asker = agent.NewLineAsker(c.err, c.line)
@@ -124,7 +124,7 @@ func (c *command) agents(s *agentSettings) (*settledStack, error) {
 	inner := func(defaultAgent string, _ agent.Mode) (agent.Provider, error) {
 		o := options
 		o.DefaultAgent = defaultAgent
-		return program.New(o), nil
+		return acp.New(o), nil
 	}
 	stack.providers = map[string]engine.AgentProvider{"acp": inner, "acpx": inner}
 	return stack, nil

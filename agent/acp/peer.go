@@ -1,4 +1,4 @@
-package program
+package acp
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +20,7 @@ const (
 	methodNew        = "session/new"
 	methodLoad       = "session/load"
 	methodResume     = "session/resume"
+	methodSetMode    = "session/set_mode"
 	methodPrompt     = "session/prompt"
 	methodUpdate     = "session/update"
 	methodPermission = "session/request_permission"
@@ -29,21 +31,23 @@ const (
 // A peer is the program at the other end of one connection. It serves at most one
 // conversation, and at most one exchange of it at a time.
 type peer struct {
-	conn *sdk.Connection
-	in   *inbound
-	out  *outbound
-	info initializeResult
+	conn   *sdk.Connection
+	in     *inbound
+	out    *outbound
+	strict bool // a breach of the ceiling fails the exchange
+	info   initializeResult
 
 	skipped atomic.Int64 // lines that were no messages
 
 	mu       sync.Mutex
 	exchange *exchange
+	struck   agent.Code // a breach outside an exchange, for the next one to fail with
 }
 
 // newPeer connects to a program that reads w and writes r.
-func newPeer(w io.Writer, r io.Reader) *peer {
+func newPeer(w io.Writer, r io.Reader, strict bool) *peer {
 	start := make(chan struct{})
-	p := &peer{in: newInbound(r, start), out: newOutbound(w)}
+	p := &peer{in: newInbound(r, start), out: newOutbound(w), strict: strict}
 	p.conn = sdk.NewConnection(p.handle, p.out, p.in)
 	p.conn.SetLogger(slog.New(counter{&p.skipped}))
 	close(start)
@@ -80,13 +84,34 @@ func (p *peer) handle(ctx context.Context, method string, params json.RawMessage
 		x := p.current()
 		if x == nil {
 			signal(p.in.entered)
+			p.strike(agent.ErrToolPermissionRefused)
 			return answer(agent.PermissionOutcome{}), nil
 		}
 		decide := x.permission(params)
 		signal(p.in.entered)
 		return answer(decide(ctx)), nil
 	}
+	if strings.HasPrefix(method, "fs/") || strings.HasPrefix(method, "terminal/") {
+		p.strike(agent.ErrCapabilityUsed)
+	}
 	return nil, &sdk.RequestError{Code: -32601, Message: "Method not found"}
+}
+
+// strike records a breach of a strict peer against the exchange it belongs to, else
+// against the next one.
+func (p *peer) strike(breach agent.Code) {
+	if !p.strict {
+		return
+	}
+	p.mu.Lock()
+	x := p.exchange
+	if x == nil && p.struck == "" {
+		p.struck = breach
+	}
+	p.mu.Unlock()
+	if x != nil {
+		x.condemn(breach)
+	}
 }
 
 func (p *peer) current() *exchange {
@@ -98,8 +123,15 @@ func (p *peer) current() *exchange {
 // begin makes x the exchange of the peer; with nil there is none.
 func (p *peer) begin(x *exchange) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.exchange = x
+	struck := p.struck
+	if x != nil {
+		p.struck = ""
+	}
+	p.mu.Unlock()
+	if x != nil && struck != "" {
+		x.condemn(struck)
+	}
 }
 
 // A reply is what a request came to.

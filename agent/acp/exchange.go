@@ -1,4 +1,4 @@
-package program
+package acp
 
 import (
 	"context"
@@ -12,7 +12,10 @@ import (
 // the peer says and asks meanwhile belongs to it.
 type exchange struct {
 	session *agent.Session
-	id      string            // the peer's name for the conversation
+	id      string // the peer's name for the conversation
+	agent   string
+	strict  bool              // held to the ceiling
+	pinned  string            // the mode it must stay in; empty: any
 	notice  func([]byte) bool // whether the _meta of a chunk marks it as no output; may be nil
 	policy  agent.Policy
 
@@ -23,7 +26,10 @@ type exchange struct {
 	kinds    agent.ToolKinds
 	arrivals *agent.Arrivals
 
+	condemned chan struct{} // closed with the first breach of the ceiling
+
 	mu      sync.Mutex
+	breach  agent.Code
 	pending []func(*agent.Audit)
 	told    func(agent.Audit)
 }
@@ -35,11 +41,37 @@ type event struct {
 	text    string
 }
 
-func newExchange(ctx context.Context, s *agent.Session, id string, notice func([]byte) bool, o agent.PromptOptions) *exchange {
-	x := &exchange{session: s, id: id, notice: notice, policy: o.Policy, updates: newMailbox[event](), told: o.Permission}
+func newExchange(ctx context.Context, v *conversation, o agent.PromptOptions) *exchange {
+	x := &exchange{
+		session: v.session, id: v.id, agent: v.agent, notice: v.profile.Notice, policy: o.Policy,
+		updates: newMailbox[event](), condemned: make(chan struct{}), told: o.Permission,
+	}
+	if v.core.ceiling != nil {
+		x.strict, x.pinned = true, v.profile.Mode
+	}
 	x.arrivals = agent.NewArrivals(x.tell)
 	x.ctx, x.stop = context.WithCancel(ctx)
 	return x
+}
+
+// condemn makes the exchange fail with a breach; the first one counts.
+func (x *exchange) condemn(breach agent.Code) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.breach == "" {
+		x.breach = breach
+		close(x.condemned)
+	}
+}
+
+// verdict is the breach as an error; nil when there was none.
+func (x *exchange) verdict() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.breach == "" {
+		return nil
+	}
+	return &agent.Error{Code: x.breach, Agent: x.agent, Session: x.session.Key}
 }
 
 // tell hands an audit on while the exchange lasts.
@@ -73,8 +105,18 @@ func (x *exchange) update(params json.RawMessage) {
 	if json.Unmarshal(params, &u) != nil || u.SessionID != x.id {
 		return
 	}
-	if kind := u.Update.Kind; (kind == "tool_call" || kind == "tool_call_update") && u.Update.ToolKind != nil {
-		x.kinds.Report(u.Update.ToolCallID, *u.Update.ToolKind)
+	switch u.Update.Kind {
+	case "tool_call", "tool_call_update":
+		if u.Update.ToolKind != nil {
+			x.kinds.Report(u.Update.ToolCallID, *u.Update.ToolKind)
+		}
+		if x.strict && (u.Update.Status == "in_progress" || u.Update.Status == "completed") {
+			x.condemn(agent.ErrToolActivity)
+		}
+	case "current_mode_update":
+		if x.pinned != "" && u.Update.Mode != x.pinned {
+			x.condemn(agent.ErrModeChanged)
+		}
 	}
 	e := event{accepts: u.accepts()}
 	if text, ok := u.text(); ok && (x.notice == nil || !x.notice(u.Update.Meta)) {
@@ -91,6 +133,15 @@ func (x *exchange) permission(params json.RawMessage) func(context.Context) agen
 	session, r, ok := request(params)
 	r.Session = x.session
 	r.Tool = x.kinds.Complete(r.Tool)
+	if x.strict {
+		x.condemn(agent.ErrToolPermissionRefused)
+		outcome := agent.Deny(r)
+		if ok {
+			audit := agent.NewAudit(r, outcome, true)
+			x.arrivals.Arrive()(&audit)
+		}
+		return func(context.Context) agent.PermissionOutcome { return outcome }
+	}
 	if !ok || session != x.id || x.ctx.Err() != nil {
 		return func(context.Context) agent.PermissionOutcome { return agent.PermissionOutcome{} }
 	}

@@ -1,4 +1,4 @@
-package program_test
+package acp_test
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/executable-markdown/xmd/agent"
-	"github.com/executable-markdown/xmd/agent/program"
+	"github.com/executable-markdown/xmd/agent/acp"
 	"github.com/executable-markdown/xmd/internal/cli"
 )
 
 // TestMain makes the test binary xmd itself when a test starts it as an agent.
 func TestMain(m *testing.M) {
-	if os.Getenv("PROGRAM_TEST_AS_XMD") != "" {
+	if os.Getenv("ACP_TEST_AS_XMD") != "" {
 		os.Exit(cli.Main(context.Background(), cli.ThisProcess("test")))
 	}
 	os.Exit(m.Run())
@@ -28,13 +28,14 @@ func TestMain(m *testing.M) {
 
 // A stage is a provider whose one agent, called fix, is a scripted one in a process.
 type stage struct {
-	t      *testing.T
-	dir    string
-	report string
-	*program.Provider
+	t       *testing.T
+	dir     string
+	report  string
+	options acp.Options
+	*acp.Provider
 }
 
-func newStage(t *testing.T, scenario string, change ...func(*program.Options)) *stage {
+func newStage(t *testing.T, scenario string, change ...func(*acp.Options)) *stage {
 	t.Helper()
 	s := &stage{t: t, dir: t.TempDir()}
 	s.report = filepath.Join(s.dir, "report.jsonl")
@@ -43,7 +44,7 @@ func newStage(t *testing.T, scenario string, change ...func(*program.Options)) *
 	require.NoError(t, os.MkdirAll(state, 0o700))
 	self, err := os.Executable()
 	require.NoError(t, err)
-	options := program.Options{
+	options := acp.Options{
 		Agents: &agent.Registry{
 			Installed: map[string]agent.Entry{"fix": {
 				Command: []string{self, "agent-fixture", "--scenario", script, "--state", state, "--report", s.report},
@@ -52,14 +53,14 @@ func newStage(t *testing.T, scenario string, change ...func(*program.Options)) *
 			IsSelf: func(path string) bool { return path == self },
 		},
 		LookPath:     exec.LookPath,
-		Env:          append(os.Environ(), "PROGRAM_TEST_AS_XMD=1"),
+		Env:          append(os.Environ(), "ACP_TEST_AS_XMD=1"),
 		DefaultAgent: "fix",
 		Version:      "1",
 	}
 	for _, c := range change {
 		c(&options)
 	}
-	s.Provider = program.New(options)
+	s.options, s.Provider = options, acp.New(options)
 	t.Cleanup(func() { s.Provider.Close(context.Background()) })
 	return s
 }
@@ -154,7 +155,7 @@ func TestAG1_BuildingATurnDoesNothing(t *testing.T) {
 
 func TestAG2_PlacesAreInert(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "sessions")
-	s := newStage(t, answers, func(o *program.Options) { o.Sessions = program.NewStore(store) })
+	s := newStage(t, answers, func(o *acp.Options) { o.Sessions = acp.NewStore(store) })
 	name, err := s.Agent(t.Context(), "")
 	require.NoError(t, err)
 	_, err = s.Agent(t.Context(), "")
@@ -185,7 +186,7 @@ func TestAG4_TurnsOfAConversationQueue(t *testing.T) {
 // TestNamedConversationsAreTakenUp: a later provider continues what an earlier one kept,
 // from a directory further down too, and one at a time.
 func TestNamedConversationsAreTakenUp(t *testing.T) {
-	store := func(o *program.Options) { o.Sessions = program.NewStore(filepath.Join(t.TempDir(), "sessions")) }
+	store := func(o *acp.Options) { o.Sessions = acp.NewStore(filepath.Join(t.TempDir(), "sessions")) }
 	s := newStage(t, answers, store)
 	require.NoError(t, os.MkdirAll(filepath.Join(s.dir, ".git"), 0o700))
 	require.NoError(t, os.MkdirAll(filepath.Join(s.dir, "sub"), 0o700))
@@ -193,13 +194,13 @@ func TestNamedConversationsAreTakenUp(t *testing.T) {
 	first := s.prompt(t.Context(), "x", named)
 	require.Equal(t, "first", first.text)
 
-	other := program.New(s.Options)
+	other := acp.New(s.options)
 	busy := (&stage{t: t, dir: s.dir, Provider: other}).prompt(t.Context(), "x", named)
 	require.ErrorIs(t, busy.err, agent.ErrSessionBusy)
 	require.NoError(t, other.Close(t.Context()))
 	require.NoError(t, s.Close(t.Context()))
 
-	later := &stage{t: t, dir: filepath.Join(s.dir, "sub"), Provider: program.New(s.Options)}
+	later := &stage{t: t, dir: filepath.Join(s.dir, "sub"), Provider: acp.New(s.options)}
 	h := later.prompt(t.Context(), "x", named)
 	require.NoError(t, h.err)
 	require.Equal(t, "second", h.text)
@@ -368,7 +369,7 @@ func TestAG24_AnAgentNobodyHereWrote(t *testing.T) {
 	build := exec.Command("go", "build", "-o", example, "github.com/coder/acp-go-sdk/example/agent")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
-	s := newStage(t, answers, func(o *program.Options) {
+	s := newStage(t, answers, func(o *acp.Options) {
 		o.Agents = &agent.Registry{Installed: map[string]agent.Entry{"example": {Command: []string{example}}}}
 		o.DefaultAgent = "example"
 	})

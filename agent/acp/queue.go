@@ -1,4 +1,4 @@
-package program
+package acp
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package program
+package acp
 
 import (
 	"encoding/json"
@@ -79,19 +79,73 @@ func (r initializeResult) logins() string {
 }
 
 // sessionParams are the parameters of session/new, session/load and session/resume.
+// There is no member for further directories: leaving it out is the only way the
+// wire has to say that there are none.
 type sessionParams struct {
 	SessionID  string     `json:"sessionId,omitempty"`
 	Cwd        string     `json:"cwd"`
 	MCPServers []struct{} `json:"mcpServers"`
+	Meta       *meta      `json:"_meta,omitempty"`
 }
 
 // sessionResult is what the three answer. A load or resume leaves the id out.
 type sessionResult struct {
 	SessionID string `json:"sessionId"`
+	Modes     *struct {
+		CurrentModeID  string `json:"currentModeId"`
+		AvailableModes []struct {
+			ID string `json:"id"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+	ConfigOptions []struct {
+		ID           string          `json:"id"`
+		CurrentValue json.RawMessage `json:"currentValue"`
+		Options      json.RawMessage `json:"options"`
+	} `json:"configOptions"`
+}
+
+// mode gives the current mode and the ones that can be chosen; nothing when the peer
+// has no modes.
+func (r sessionResult) mode() (current string, choices []string) {
+	if r.Modes != nil {
+		for _, m := range r.Modes.AvailableModes {
+			choices = append(choices, m.ID)
+		}
+		return r.Modes.CurrentModeID, choices
+	}
+	for _, o := range r.ConfigOptions {
+		if o.ID != "mode" || json.Unmarshal(o.CurrentValue, &current) != nil {
+			continue
+		}
+		var values []struct {
+			Value   string `json:"value"`
+			Options []struct {
+				Value string `json:"value"`
+			} `json:"options"` // of a group, which has no value itself
+		}
+		if json.Unmarshal(o.Options, &values) != nil {
+			return current, nil
+		}
+		for _, v := range values {
+			if v.Value != "" {
+				choices = append(choices, v.Value)
+			}
+			for _, nested := range v.Options {
+				choices = append(choices, nested.Value)
+			}
+		}
+		return current, choices
+	}
+	return "", nil
 }
 
 type sessionID struct {
 	SessionID string `json:"sessionId"`
+}
+
+type setModeParams struct {
+	SessionID string `json:"sessionId"`
+	ModeID    string `json:"modeId"`
 }
 
 type textBlock struct {
@@ -116,6 +170,8 @@ type sessionUpdate struct {
 		Content    json.RawMessage `json:"content"`
 		ToolCallID string          `json:"toolCallId"`
 		ToolKind   *string         `json:"kind"`
+		Status     string          `json:"status"`
+		Mode       string          `json:"currentModeId"`
 		Meta       json.RawMessage `json:"_meta"`
 	} `json:"update"`
 }
@@ -186,4 +242,45 @@ func answer(o agent.PermissionOutcome) permissionAnswer {
 		return permissionAnswer{permissionOutcome{Outcome: "cancelled"}}
 	}
 	return permissionAnswer{permissionOutcome{Outcome: "selected", OptionID: o.OptionID}}
+}
+
+// meta asks an adapter, in the words of those that know them, for no tool, no
+// setting of the user's and the host's one instruction text. A peer that does not
+// know a member ignores it.
+type meta struct {
+	SystemPrompt        string     `json:"systemPrompt,omitempty"`
+	DisableBuiltInTools bool       `json:"disableBuiltInTools"`
+	ClaudeCode          claudeCode `json:"claudeCode"`
+}
+
+type claudeCode struct {
+	Options claudeOptions `json:"options"`
+}
+
+type claudeOptions struct {
+	AllowedTools                    []string `json:"allowedTools"`
+	Tools                           []string `json:"tools"`
+	DisallowedTools                 []string `json:"disallowedTools"`
+	SettingSources                  []string `json:"settingSources"`
+	MCPServers                      struct{} `json:"mcpServers"`
+	StrictMCPConfig                 bool     `json:"strictMcpConfig"`
+	AdditionalDirectories           []string `json:"additionalDirectories"`
+	Hooks                           struct{} `json:"hooks"`
+	Agents                          struct{} `json:"agents"`
+	Plugins                         []string `json:"plugins"`
+	Skills                          []string `json:"skills"`
+	PromptSuggestions               bool     `json:"promptSuggestions"`
+	AllowDangerouslySkipPermissions bool     `json:"allowDangerouslySkipPermissions"`
+}
+
+func newMeta(instructions string) *meta {
+	return &meta{
+		SystemPrompt:        instructions,
+		DisableBuiltInTools: true,
+		ClaudeCode: claudeCode{claudeOptions{
+			AllowedTools: []string{}, Tools: []string{}, DisallowedTools: []string{"TaskOutput", "TaskStop", "EnterPlanMode"},
+			SettingSources: []string{}, StrictMCPConfig: true, AdditionalDirectories: []string{},
+			Plugins: []string{}, Skills: []string{},
+		}},
+	}
 }

@@ -1,0 +1,206 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/executable-markdown/xmd/agent"
+)
+
+// CeilingOptions make a constrained provider. None of them widens it.
+type CeilingOptions struct {
+	Agents   *agent.Registry
+	LookPath agent.LookPath
+	// DefaultAgent answers for the empty name, and is the agent the ceiling is first
+	// checked with.
+	DefaultAgent string
+	// Names lists agents to suggest when one cannot be held; each is checked first.
+	Names []string
+	// Directories holds the agent's empty working directory, and Homes its private
+	// home. Both were opened by an absolute path.
+	Directories, Homes *os.Root
+	// Sessions keeps the record of a named conversation; nil: it cannot be continued.
+	Sessions *Store
+	// Session is the logical name of the conversation; Named says that a person gave
+	// it, so that its directory and records are kept to be continued.
+	Session string
+	Named   bool
+	// Instructions is the host's text on how to answer.
+	Instructions string
+	// Env is the invoker's environment, of which little is passed on.
+	Env []string
+	// Containment is the kernel's part; nil: none.
+	Containment Containment
+	// Version is the version of this program, told to peers.
+	Version string
+	// Stderr gets what agents write to standard error as well; nil: nobody does.
+	Stderr io.Writer
+	// Secrets are values that no diagnostic shows, and UserHomes directories it shortens.
+	Secrets, UserHomes []string
+	Timeouts           Timeouts
+	// Now is the clock of the records; nil: the system's.
+	Now func() time.Time
+}
+
+// A Constrained provider holds agents to the ceiling (agents 15). It is an
+// [agent.Provider] and ignores the policies and directories it is given.
+type Constrained struct{ *core }
+
+// NewConstrained establishes a ceiling: first that the default agent can be held to
+// it, then the directory. The error is an [agent.Error]: ErrCeiling with the clause,
+// ErrCeilingInterference, or what made the agent unavailable. After an error nothing
+// is left behind; after none, Close gives the directory back.
+func NewConstrained(o CeilingOptions) (*Constrained, error) {
+	if o.Containment == nil {
+		o.Containment = Uncontained{}
+	}
+	resolve := func(name string) (agent.Command, error) { return o.Agents.ResolveInstalled(name, o.LookPath) }
+	g := &ceiling{
+		resolve: resolve, candidates: o.Names, homes: o.Homes, instructions: o.Instructions,
+		contain: o.Containment, reports: map[string]Report{},
+	}
+	c := newCore(&core{
+		resolve: resolve, defaultAgent: o.DefaultAgent, store: o.Sessions, env: o.Env, secrets: o.Secrets, homes: o.UserHomes,
+		version: o.Version, stderr: o.Stderr, limits: o.Timeouts, now: o.Now, contain: o.Containment, ceiling: g,
+	})
+	if _, err := c.command(""); err != nil {
+		return nil, err
+	}
+	var err error
+	if g.directory, err = claim(o.Directories, o.Session, o.Named); err != nil {
+		return nil, err
+	}
+	return &Constrained{c}, nil
+}
+
+// Ceiling reports what was installed for each agent, by name. It holds no private
+// path and no value of a variable.
+func (c *Constrained) Ceiling() []Report {
+	g := c.ceiling
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	reports := make([]Report, 0, len(g.reports))
+	for _, name := range slices.Sorted(maps.Keys(g.reports)) {
+		reports = append(reports, g.reports[name])
+	}
+	return reports
+}
+
+// ceiling is the part of the core an ordinary provider does not have. Methods that
+// may be called without one say so.
+type ceiling struct {
+	resolve      func(string) (agent.Command, error)
+	candidates   []string
+	homes        *os.Root
+	directory    *directory
+	instructions string
+	contain      Containment
+
+	mu      sync.Mutex
+	reports map[string]Report
+}
+
+// holds says whether the tools of a command are kept from its model: by its profile,
+// as measured, or by the kernel.
+func (g *ceiling) holds(c agent.Command) bool {
+	level, _ := g.contain.Level()
+	return level >= 2 || profileOf(c.Adapter).Verified(c)
+}
+
+// admits refuses a command the ceiling cannot hold.
+func (g *ceiling) admits(c agent.Command) error {
+	switch {
+	case c.Package != "" || len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]):
+		return agent.Unavailable(c.Agent, agent.ReasonPrepareFailed, "it is not installed, and a constrained agent is never fetched; install it", nil)
+	case g.holds(c):
+		return nil
+	}
+	var able []string
+	for _, name := range g.candidates {
+		if other, err := g.resolve(name); err == nil && other.Package == "" && g.holds(other) {
+			able = append(able, name)
+		}
+	}
+	return &agent.Error{Code: agent.ErrCeiling, Agent: c.Agent, Reason: "C5", Message: fmt.Sprintf(
+		"agent %q cannot be held to the planning ceiling on this machine: its tools cannot be suppressed and the kernel offers no containment; "+
+			"choose another with --default-agent (%s)", c.Agent, quoted(able))}
+}
+
+// refused makes a failure of opening a session a refusal of the ceiling, except the
+// ones a person mends elsewhere: an agent that does not start, a login. Without a
+// ceiling it is left as it is.
+func (g *ceiling) refused(name string, err error) error {
+	var failure *agent.Error
+	if g == nil || !errors.As(err, &failure) || failure.Code == agent.ErrAuthRequired || failure.Code == agent.ErrUnavailable &&
+		(failure.Reason == agent.ReasonNotFound || failure.Reason == agent.ReasonSpawnFailed) {
+		return err
+	}
+	return &agent.Error{Code: agent.ErrCeiling, Agent: name, Reason: "session", Err: err,
+		Message: fmt.Sprintf("agent %q could not be started under the ceiling: %s", name, failure.Error())}
+}
+
+// launch completes a launch with a private home of the leaf name.
+func (g *ceiling) launch(c *core, command agent.Command, l Launch, leaf string) (Launch, func() error, error) {
+	p := profileOf(command.Adapter)
+	h, err := settle(g.homes, leaf, p, environ(c.env)["HOME"])
+	if err != nil {
+		return l, nil, err
+	}
+	if p.Arguments != nil {
+		l.Argv = append(slices.Clone(l.Argv), p.Arguments(h.path)...)
+	}
+	l.Paths.Home, l.Paths.Cwd = h.path, filepath.Join(h.path, "tmp")
+	l.Env = constrainedEnv(c.env, command, p, h.path, l.Paths.Runtime)
+	g.report(command, p, l)
+	return l, h.remove, nil
+}
+
+// pin puts the session into the mode of its profile (agents 15.3).
+func (v *conversation) pin(ctx context.Context, opened sessionResult) error {
+	current, choices := opened.mode()
+	mode := v.profile.Mode
+	if mode == "" || current == mode || current == "" && len(choices) == 0 {
+		return nil
+	}
+	refused := &agent.Error{Code: agent.ErrCeiling, Agent: v.agent, Session: v.session.Key, Reason: "C6",
+		Message: fmt.Sprintf("agent %q cannot be held to session mode %q; choose another with --default-agent", v.agent, mode)}
+	if !slices.Contains(choices, mode) {
+		return refused
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, v.command.Timeouts.Session, errSlow)
+	defer cancel()
+	if _, err := call[struct{}](ctx, v.link.peer, methodSetMode, setModeParams{v.id, mode}); err != nil {
+		refused.Err = v.link.failed(err, v.session.Key, agent.ErrProtocol)
+		return refused
+	}
+	return nil
+}
+
+// fingerprint identifies the terms a session is created under (agents 20.3).
+func (g *ceiling) fingerprint(p Profile) string {
+	terms, err := json.Marshal(struct {
+		Version      int                `json:"version"`
+		Permission   string             `json:"permission"`
+		MCPServers   []string           `json:"mcpServers"`
+		Directories  []string           `json:"additionalDirectories"`
+		Capabilities clientCapabilities `json:"clientCapabilities"`
+		Meta         *meta              `json:"meta"`
+		Profile      string             `json:"adapterProfile"`
+		Revision     int                `json:"profileRevision"`
+		Mode         string             `json:"pinnedMode"`
+		Instructions string             `json:"instructions"`
+	}{1, string(agent.DenyAll), []string{}, []string{}, clientCapabilities{}, newMeta(""), p.Name, p.Revision, p.Mode, g.instructions})
+	if err != nil {
+		panic(err) // texts and numbers always marshal
+	}
+	return digest(string(terms))
+}
