@@ -90,7 +90,11 @@ func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, e
 				return nil, unknownOption(flags, name)
 			}
 			if _, only := f.Value.(*onlySwitch); only && joined {
-				return nil, usage("%s takes no value; write --no-secret-detection to turn detection off", name)
+				hint := "write it alone or leave it out"
+				if strings.HasSuffix(name, "secret-detection") {
+					hint = "write --no-secret-detection to turn detection off"
+				}
+				return nil, usage("%s takes no value; %s", name, hint)
 			}
 			a.known = append(a.known, word)
 			if f.NoOptDefVal == "" && !joined {
