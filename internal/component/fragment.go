@@ -114,7 +114,7 @@ func (w *work) effect(ctx context.Context, s sandbox.Site, e *capability.Granted
 	case "fetch":
 		name = "fetch:" + expansion
 	case "elicit":
-		name = "elicit:" + w.g.Place(pos)
+		name = "elicit:" + pos.String()
 	}
 	members := []journal.Member{
 		{Name: memberCapability, Value: e.Identity.String()},

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/journal"
@@ -183,11 +182,6 @@ func (c GeneratedChild) Close(ctx context.Context, result any, err error, stoppe
 		return e
 	}
 	return err
-}
-
-// Place names a position in a record: source:line:column.
-func (g *Generated) Place(pos document.Position) string {
-	return g.id + ":" + strconv.Itoa(pos.Line) + ":" + strconv.Itoa(pos.Column)
 }
 
 // A Vocabulary narrows what a syntax listing inside some content shows.
