@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/executable-markdown/xmd/internal/closedyaml"
 )
 
 // MaxConfigFile is the largest configuration file, in bytes.
@@ -41,14 +43,7 @@ type Timeouts struct {
 
 // A ConfigError is a configuration file that cannot be used. The file is the person's
 // own, so the message may quote it; it says what to do.
-type ConfigError struct {
-	Line, Column int // of the place, from 1; columns count characters
-	Message      string
-}
-
-func (e *ConfigError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
-}
+type ConfigError = closedyaml.Error
 
 // ConfigPath is where the configuration file is: what XMD_AGENTS_FILE names, which
 // must be absolute, else xmd/agents.yaml beneath the person's configuration directory.
@@ -83,24 +78,24 @@ func CheckConfigFile(mode fs.FileMode, owner, invoker uint32) error {
 // refused, as are files larger than MaxConfigFile. The error is a *ConfigError.
 func ReadConfig(data []byte) (*Config, error) {
 	if len(data) > MaxConfigFile {
-		return nil, &ConfigError{1, 1, fmt.Sprintf("the file has %d bytes and the limit is %d", len(data), MaxConfigFile)}
+		return nil, &ConfigError{Line: 1, Column: 1, Message: fmt.Sprintf("the file has %d bytes and the limit is %d", len(data), MaxConfigFile)}
 	}
 	if !utf8.Valid(data) {
-		return nil, &ConfigError{1, 1, "the file is not UTF-8; save it as UTF-8"}
+		return nil, &ConfigError{Line: 1, Column: 1, Message: "the file is not UTF-8; save it as UTF-8"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var root, second yaml.Node
 	switch err := decoder.Decode(&root); {
 	case err == io.EOF || err == nil && len(root.Content) != 1:
-		return nil, &ConfigError{1, 1, "the file is empty; begin with version: 1"}
+		return nil, &ConfigError{Line: 1, Column: 1, Message: "the file is empty; begin with version: 1"}
 	case err != nil:
-		return nil, syntaxError(err)
+		return nil, closedyaml.Syntax(err)
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
-		return nil, refuse(&second, "the file holds a second YAML document; keep one")
+		return nil, closedyaml.Refuse(&second, "the file holds a second YAML document; keep one")
 	case err != io.EOF:
-		return nil, syntaxError(err)
+		return nil, closedyaml.Syntax(err)
 	}
 	c := &Config{}
 	if err := c.read(root.Content[0]); err != nil {
@@ -111,53 +106,53 @@ func ReadConfig(data []byte) (*Config, error) {
 
 func (c *Config) read(n *yaml.Node) error {
 	version := false
-	err := readMapping(n, "the file", []key{
-		{"version", func(n *yaml.Node) error { version = true; return readVersion(n) }},
-		{"defaultAgent", func(n *yaml.Node) error {
+	err := closedyaml.ReadMapping(n, "the file", []closedyaml.Key{
+		{Name: "version", Read: func(n *yaml.Node) error { version = true; return readVersion(n) }},
+		{Name: "defaultAgent", Read: func(n *yaml.Node) error {
 			if err := readText(n, "defaultAgent", &c.DefaultAgent); err != nil {
 				return err
 			}
 			return checkAgentName(n, c.DefaultAgent)
 		}},
-		{"agents", c.readAgents},
+		{Name: "agents", Read: c.readAgents},
 	})
 	if err == nil && !version {
-		return refuse(n, "the file has no version; begin with version: 1")
+		return closedyaml.Refuse(n, "the file has no version; begin with version: 1")
 	}
 	return err
 }
 
 func readVersion(n *yaml.Node) error {
-	if text, err := scalar(n, "version"); err != nil {
+	if text, err := closedyaml.Scalar(n, "version"); err != nil {
 		return err
 	} else if text != "1" || n.ShortTag() != "!!int" {
-		return refuse(n, "version is %.40q, and this binary reads version 1 only; write version: 1", text)
+		return closedyaml.Refuse(n, "version is %.40q, and this binary reads version 1 only; write version: 1", text)
 	}
 	return nil
 }
 
 func checkAgentName(n *yaml.Node, name string) error {
 	if !plainName(name) {
-		return refuse(n, "%.40q is no name of an agent; use letters, digits, and . _ + - after the first character", name)
+		return closedyaml.Refuse(n, "%.40q is no name of an agent; use letters, digits, and . _ + - after the first character", name)
 	}
 	return nil
 }
 
 func (c *Config) readAgents(n *yaml.Node) error {
-	list, err := members(n, "agents")
+	list, err := closedyaml.Members(n, "agents")
 	if err != nil {
 		return err
 	}
 	c.Agents = make(map[string]Entry, len(list))
 	for _, m := range list {
-		if err := checkAgentName(m.key, m.name); err != nil {
+		if err := checkAgentName(m.Key, m.Name); err != nil {
 			return err
 		}
-		e, err := readEntry(m.value, "agents."+m.name)
+		e, err := readEntry(m.Value, "agents."+m.Name)
 		if err != nil {
 			return err
 		}
-		c.Agents[m.name] = e
+		c.Agents[m.Name] = e
 	}
 	return nil
 }
@@ -165,33 +160,33 @@ func (c *Config) readAgents(n *yaml.Node) error {
 func readEntry(n *yaml.Node, where string) (Entry, error) {
 	var e Entry
 	var adapter *yaml.Node
-	err := readMapping(n, where, []key{
-		{"command", func(n *yaml.Node) error { return readCommand(n, where+".command", &e.Command) }},
-		{"adapter", func(n *yaml.Node) error { adapter = n; return readText(n, where+".adapter", &e.Adapter) }},
-		{"env", func(n *yaml.Node) error { return e.readEnv(n, where+".env") }},
-		{"passEnv", func(n *yaml.Node) error { return e.readPassEnv(n, where+".passEnv") }},
-		{"timeouts", func(n *yaml.Node) error { return e.Timeouts.read(n, where+".timeouts") }},
+	err := closedyaml.ReadMapping(n, where, []closedyaml.Key{
+		{Name: "command", Read: func(n *yaml.Node) error { return readCommand(n, where+".command", &e.Command) }},
+		{Name: "adapter", Read: func(n *yaml.Node) error { adapter = n; return readText(n, where+".adapter", &e.Adapter) }},
+		{Name: "env", Read: func(n *yaml.Node) error { return e.readEnv(n, where+".env") }},
+		{Name: "passEnv", Read: func(n *yaml.Node) error { return e.readPassEnv(n, where+".passEnv") }},
+		{Name: "timeouts", Read: func(n *yaml.Node) error { return e.Timeouts.read(n, where+".timeouts") }},
 	})
 	switch {
 	case err != nil:
 		return e, err
 	case e.Command == nil:
-		return e, refuse(n, "%s has no command; write command: [program, argument]", where)
+		return e, closedyaml.Refuse(n, "%s has no command; write command: [program, argument]", where)
 	case e.Adapter != "" && !slices.Contains(adapters(), e.Adapter):
-		return e, refuse(adapter, "%s.adapter is %.40q; known adapters are %s", where, e.Adapter, strings.Join(adapters(), ", "))
+		return e, closedyaml.Refuse(adapter, "%s.adapter is %.40q; known adapters are %s", where, e.Adapter, strings.Join(adapters(), ", "))
 	case e.Adapter == FixtureAdapter && !fixtureArgs(e.Command):
-		return e, refuse(adapter, "%s.adapter is fixture, which is for xmd agent-fixture alone; leave adapter out", where)
+		return e, closedyaml.Refuse(adapter, "%s.adapter is fixture, which is for xmd agent-fixture alone; leave adapter out", where)
 	}
 	return e, nil
 }
 
 func readCommand(n *yaml.Node, where string, into *[]string) error {
-	items, err := elements(n, where)
+	items, err := closedyaml.Elements(n, where)
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 {
-		return refuse(n, "%s is empty; write the program and its arguments", where)
+		return closedyaml.Refuse(n, "%s is empty; write the program and its arguments", where)
 	}
 	argv := make([]string, len(items))
 	for i, item := range items {
@@ -200,23 +195,23 @@ func readCommand(n *yaml.Node, where string, into *[]string) error {
 		}
 	}
 	if argv[0] == "" {
-		return refuse(items[0], "%s[0] is empty; name the program", where)
+		return closedyaml.Refuse(items[0], "%s[0] is empty; name the program", where)
 	}
 	*into = argv
 	return nil
 }
 
 func (e *Entry) readEnv(n *yaml.Node, where string) error {
-	list, err := members(n, where)
+	list, err := closedyaml.Members(n, where)
 	if err != nil {
 		return err
 	}
 	e.Env = make(map[string]string, len(list))
 	for _, m := range list {
-		if err := checkVariable(m.key, where, m.name); err != nil {
+		if err := checkVariable(m.Key, where, m.Name); err != nil {
 			return err
 		}
-		if e.Env[m.name], err = plainText(m.value, where+"."+m.name); err != nil {
+		if e.Env[m.Name], err = plainText(m.Value, where+"."+m.Name); err != nil {
 			return err
 		}
 	}
@@ -224,7 +219,7 @@ func (e *Entry) readEnv(n *yaml.Node, where string) error {
 }
 
 func (e *Entry) readPassEnv(n *yaml.Node, where string) error {
-	items, err := elements(n, where)
+	items, err := closedyaml.Elements(n, where)
 	if err != nil {
 		return err
 	}
@@ -238,7 +233,7 @@ func (e *Entry) readPassEnv(n *yaml.Node, where string) error {
 			return err
 		}
 		if seen[name] {
-			return refuse(item, "%s names %s twice; keep one", where, name)
+			return closedyaml.Refuse(item, "%s names %s twice; keep one", where, name)
 		}
 		seen[name] = true
 		e.PassEnv = append(e.PassEnv, name)
@@ -249,9 +244,9 @@ func (e *Entry) readPassEnv(n *yaml.Node, where string) error {
 func checkVariable(n *yaml.Node, where, name string) error {
 	switch {
 	case !variableName(name):
-		return refuse(n, "%s has %.40q, which is no name of a variable; use letters, digits and _", where, name)
+		return closedyaml.Refuse(n, "%s has %.40q, which is no name of a variable; use letters, digits and _", where, name)
 	case ForbiddenVariable(name):
-		return refuse(n, "%s sets %s, which changes what a program loads or runs; remove it", where, name)
+		return closedyaml.Refuse(n, "%s sets %s, which changes what a program loads or runs; remove it", where, name)
 	}
 	return nil
 }
@@ -278,17 +273,17 @@ func ForbiddenVariable(name string) bool {
 }
 
 func (t *Timeouts) read(n *yaml.Node, where string) error {
-	duration := func(name string, into *time.Duration) key {
-		return key{name, func(n *yaml.Node) error {
-			text, err := scalar(n, where+"."+name)
+	duration := func(name string, into *time.Duration) closedyaml.Key {
+		return closedyaml.Key{Name: name, Read: func(n *yaml.Node) error {
+			text, err := closedyaml.Scalar(n, where+"."+name)
 			if err != nil {
 				return err
 			}
 			if *into, err = ParseDuration(where+"."+name, text); err != nil {
-				return refuse(n, "%v", err)
+				return closedyaml.Refuse(n, "%v", err)
 			}
 			return nil
 		}}
 	}
-	return readMapping(n, where, []key{duration("initialize", &t.Initialize), duration("session", &t.Session)})
+	return closedyaml.ReadMapping(n, where, []closedyaml.Key{duration("initialize", &t.Initialize), duration("session", &t.Session)})
 }

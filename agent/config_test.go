@@ -56,7 +56,7 @@ func TestAG12_ConfigIsRefusedWithAPlace(t *testing.T) {
 		{"version: \"1\"", "line 1, column 10: version is \"1\""},
 		{"version: [1]", "line 1, column 10: version must be one value"},
 		{"version: 1\nversion: 1", `line 2, column 1: the file has the key "version" twice`},
-		{"version: 1\ndefault: a", `line 2, column 1: the file has the unknown key "default"; known keys are version, defaultAgent, agents`},
+		{"version: 1\ndefault: a", `line 2, column 1: the file has the unknown key "default"; known keys are version, defaultAgent and agents`},
 		{"version: 1\n---\nversion: 1", "line 2, column 1: the file holds a second YAML document"},
 		{"version: 1\n--- [", "the file is not valid YAML"},
 		{"version: 1\ndefaultAgent: ''", "line 2, column 15: defaultAgent is empty"},

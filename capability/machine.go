@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/executable-markdown/xmd/internal/closedyaml"
 )
 
 // A Machine is what a command binds the names of a profile file to. Nothing of it is
@@ -96,7 +98,7 @@ func known(class Class) string {
 			of = append(of, s)
 		}
 	}
-	return listed(of, func(s shipped) string { return s.use })
+	return closedyaml.List(of, func(s shipped) string { return s.use })
 }
 
 // Profile binds the names of a profile file to the operations of a machine. The

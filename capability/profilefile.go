@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/executable-markdown/xmd/internal/closedyaml"
 	"github.com/executable-markdown/xmd/internal/document"
 )
 
@@ -44,14 +45,7 @@ type FileEntry struct {
 
 // A FileError is a profile file that cannot be used. The file is the person's own,
 // so the message may quote it; it says what to do.
-type FileError struct {
-	Line, Column int // of the place, from 1; columns count characters
-	Message      string
-}
-
-func (e *FileError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
-}
+type FileError = closedyaml.Error
 
 //go:embed profile.schema.json
 var profileSchema []byte
@@ -67,24 +61,24 @@ func Schema() []byte { return slices.Clone(profileSchema) }
 // place in the shape, so nesting is bounded by it. The error is a *FileError.
 func ReadProfile(data []byte) (*File, error) {
 	if len(data) > MaxProfileFile {
-		return nil, &FileError{1, 1, fmt.Sprintf("the profile has %d bytes and the limit is %d", len(data), MaxProfileFile)}
+		return nil, &FileError{Line: 1, Column: 1, Message: fmt.Sprintf("the profile has %d bytes and the limit is %d", len(data), MaxProfileFile)}
 	}
 	if !utf8.Valid(data) {
-		return nil, &FileError{1, 1, "the profile is not UTF-8; save it as UTF-8"}
+		return nil, &FileError{Line: 1, Column: 1, Message: "the profile is not UTF-8; save it as UTF-8"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var root, second yaml.Node
 	switch err := decoder.Decode(&root); {
 	case err == io.EOF || err == nil && len(root.Content) != 1:
-		return nil, &FileError{1, 1, "the profile is empty; begin with version: 1"}
+		return nil, &FileError{Line: 1, Column: 1, Message: "the profile is empty; begin with version: 1"}
 	case err != nil:
-		return nil, syntaxError(err)
+		return nil, closedyaml.Syntax(err)
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
-		return nil, refuse(&second, "the file holds a second YAML document; keep one")
+		return nil, closedyaml.Refuse(&second, "the file holds a second YAML document; keep one")
 	case err != io.EOF:
-		return nil, syntaxError(err)
+		return nil, closedyaml.Syntax(err)
 	}
 	f := &File{}
 	if err := f.read(root.Content[0]); err != nil {
@@ -96,55 +90,55 @@ func ReadProfile(data []byte) (*File, error) {
 // read reads the whole profile.
 func (f *File) read(n *yaml.Node) error {
 	var version, selected *yaml.Node
-	err := readMapping(n, "the profile", []key{
-		{"version", func(n *yaml.Node) error { version = n; return readVersion(n) }},
-		{"name", func(n *yaml.Node) error { return readText(n, "name", &f.Name) }},
-		{"roots", f.readRoots},
-		{"select", func(n *yaml.Node) error { selected = n; return readText(n, "select", &f.Selected) }},
-		{"dialect", f.readDialect},
-		{"read", func(n *yaml.Node) error { return readTable(n, ReadClass, &f.Read) }},
-		{"write", func(n *yaml.Node) error { return readTable(n, WriteClass, &f.Write) }},
-		{"limits", f.readLimits},
+	err := closedyaml.ReadMapping(n, "the profile", []closedyaml.Key{
+		{Name: "version", Read: func(n *yaml.Node) error { version = n; return readVersion(n) }},
+		{Name: "name", Read: func(n *yaml.Node) error { return readText(n, "name", &f.Name) }},
+		{Name: "roots", Read: f.readRoots},
+		{Name: "select", Read: func(n *yaml.Node) error { selected = n; return readText(n, "select", &f.Selected) }},
+		{Name: "dialect", Read: f.readDialect},
+		{Name: "read", Read: func(n *yaml.Node) error { return readTable(n, ReadClass, &f.Read) }},
+		{Name: "write", Read: func(n *yaml.Node) error { return readTable(n, WriteClass, &f.Write) }},
+		{Name: "limits", Read: f.readLimits},
 	})
 	isSelected := func(r FileRoot) bool { return r.Name == f.Selected }
 	switch {
 	case err != nil:
 		return err
 	case version == nil:
-		return refuse(n, "the profile has no version; begin with version: 1")
+		return closedyaml.Refuse(n, "the profile has no version; begin with version: 1")
 	case len(f.Read)+len(f.Write) == 0:
-		return refuse(n, "the profile allows nothing; state at least one entry under read or write")
+		return closedyaml.Refuse(n, "the profile allows nothing; state at least one entry under read or write")
 	case selected != nil && len(f.Roots) == 0:
-		return refuse(selected, "select names a root and the profile states none; state roots, or leave select out")
+		return closedyaml.Refuse(selected, "select names a root and the profile states none; state roots, or leave select out")
 	case selected != nil && !slices.ContainsFunc(f.Roots, isSelected):
-		return refuse(selected, "select is %.40q, which is no root of the profile; name one of %s", f.Selected, listed(f.Roots, func(r FileRoot) string { return r.Name }))
+		return closedyaml.Refuse(selected, "select is %.40q, which is no root of the profile; name one of %s", f.Selected, closedyaml.List(f.Roots, func(r FileRoot) string { return r.Name }))
 	}
 	return nil
 }
 
 func readVersion(n *yaml.Node) error {
-	if text, err := scalar(n, "version"); err != nil {
+	if text, err := closedyaml.Scalar(n, "version"); err != nil {
 		return err
 	} else if text != "1" || n.ShortTag() != "!!int" {
-		return refuse(n, "version is %.40q, and this binary reads version 1 only; write version: 1", text)
+		return closedyaml.Refuse(n, "version is %.40q, and this binary reads version 1 only; write version: 1", text)
 	}
 	return nil
 }
 
 func (f *File) readRoots(n *yaml.Node) error {
-	list, err := members(n, "roots")
+	list, err := closedyaml.Members(n, "roots")
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		return refuse(n, "roots is empty; write a name and a directory, such as repo: ., or leave roots out")
+		return closedyaml.Refuse(n, "roots is empty; write a name and a directory, such as repo: ., or leave roots out")
 	}
 	for _, m := range list {
-		root := FileRoot{Name: m.name}
-		if m.name == "" {
-			return refuse(m.key, "a root has an empty name; name it")
+		root := FileRoot{Name: m.Name}
+		if m.Name == "" {
+			return closedyaml.Refuse(m.Key, "a root has an empty name; name it")
 		}
-		if err := readText(m.value, "roots."+m.name, &root.Dir); err != nil {
+		if err := readText(m.Value, "roots."+m.Name, &root.Dir); err != nil {
 			return err
 		}
 		f.Roots = append(f.Roots, root)
@@ -159,13 +153,13 @@ func (f *File) readDialect(n *yaml.Node) error {
 	}
 	f.Dialect = Dialect(text)
 	if f.Dialect != Flat && f.Dialect != Closed {
-		return refuse(n, "dialect is %.40q; write flat or closed", text)
+		return closedyaml.Refuse(n, "dialect is %.40q; write flat or closed", text)
 	}
 	return nil
 }
 
 func readTable(n *yaml.Node, class Class, into *[]FileEntry) error {
-	items, err := elements(n, string(class))
+	items, err := closedyaml.Elements(n, string(class))
 	if err != nil {
 		return err
 	}
@@ -175,7 +169,7 @@ func readTable(n *yaml.Node, class Class, into *[]FileEntry) error {
 			return err
 		}
 		if slices.ContainsFunc(*into, func(other FileEntry) bool { return other.Use == e.Use }) {
-			return refuse(item, "%s uses %s a second time; put what it allows into one entry", class, e.Use)
+			return closedyaml.Refuse(item, "%s uses %s a second time; put what it allows into one entry", class, e.Use)
 		}
 		*into = append(*into, e)
 	}
@@ -185,38 +179,38 @@ func readTable(n *yaml.Node, class Class, into *[]FileEntry) error {
 func readEntry(n *yaml.Node, class Class, where string) (FileEntry, error) {
 	var e FileEntry
 	var use, paths, requests *yaml.Node
-	err := readMapping(n, where, []key{
-		{"use", func(n *yaml.Node) error { use = n; return readText(n, where+".use", &e.Use) }},
-		{"paths", func(n *yaml.Node) error { paths = n; return e.readPaths(n, where+".paths") }},
-		{"requests", func(n *yaml.Node) error { requests = n; return e.readRequests(n, where+".requests") }},
+	err := closedyaml.ReadMapping(n, where, []closedyaml.Key{
+		{Name: "use", Read: func(n *yaml.Node) error { use = n; return readText(n, where+".use", &e.Use) }},
+		{Name: "paths", Read: func(n *yaml.Node) error { paths = n; return e.readPaths(n, where+".paths") }},
+		{Name: "requests", Read: func(n *yaml.Node) error { requests = n; return e.readRequests(n, where+".requests") }},
 	})
 	if err != nil {
 		return e, err
 	}
 	if use == nil {
-		return e, refuse(n, "%s has no use; write use: and one of %s", where, known(class))
+		return e, closedyaml.Refuse(n, "%s has no use; write use: and one of %s", where, known(class))
 	}
 	s, err := shippedIn(class, e.Use)
 	switch {
 	case err != nil:
-		return e, refuse(use, "%s.use: %v", where, err)
+		return e, closedyaml.Refuse(use, "%s.use: %v", where, err)
 	case paths != nil && s.ceiling != pathCeiling:
-		return e, refuse(paths, "%s.paths cannot bound %s; remove it", where, e.Use)
+		return e, closedyaml.Refuse(paths, "%s.paths cannot bound %s; remove it", where, e.Use)
 	case requests != nil && s.ceiling != requestCeiling:
-		return e, refuse(requests, "%s.requests belongs to Fetch alone; remove it from %s", where, e.Use)
+		return e, closedyaml.Refuse(requests, "%s.requests belongs to Fetch alone; remove it from %s", where, e.Use)
 	case requests == nil && s.ceiling == requestCeiling:
-		return e, refuse(n, "%s uses Fetch without requests, and Fetch performs only requests that are stated exactly; list them under requests", where)
+		return e, closedyaml.Refuse(n, "%s uses Fetch without requests, and Fetch performs only requests that are stated exactly; list them under requests", where)
 	}
 	return e, nil
 }
 
 func (e *FileEntry) readPaths(n *yaml.Node, where string) error {
-	items, err := elements(n, where)
+	items, err := closedyaml.Elements(n, where)
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 {
-		return refuse(n, "%s is empty and covers nothing; name patterns, or leave paths out for the whole root", where)
+		return closedyaml.Refuse(n, "%s is empty and covers nothing; name patterns, or leave paths out for the whole root", where)
 	}
 	for i, item := range items {
 		var path string
@@ -224,7 +218,7 @@ func (e *FileEntry) readPaths(n *yaml.Node, where string) error {
 			return err
 		}
 		if _, err := compilePatterns([]string{path}); err != nil {
-			return refuse(item, "%s[%d] cannot be used: %v", where, i, err)
+			return closedyaml.Refuse(item, "%s[%d] cannot be used: %v", where, i, err)
 		}
 		e.Paths = append(e.Paths, path)
 	}
@@ -232,12 +226,12 @@ func (e *FileEntry) readPaths(n *yaml.Node, where string) error {
 }
 
 func (e *FileEntry) readRequests(n *yaml.Node, where string) error {
-	items, err := elements(n, where)
+	items, err := closedyaml.Elements(n, where)
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 {
-		return refuse(n, "%s is empty, and Fetch performs only requests that are stated exactly; state one", where)
+		return closedyaml.Refuse(n, "%s is empty, and Fetch performs only requests that are stated exactly; state one", where)
 	}
 	for i, item := range items {
 		r, err := readRequest(item, fmt.Sprintf("%s[%d]", where, i))
@@ -251,55 +245,55 @@ func (e *FileEntry) readRequests(n *yaml.Node, where string) error {
 
 func readRequest(n *yaml.Node, where string) (Request, error) {
 	var r Request
-	err := readMapping(n, where, []key{
-		{"url", func(n *yaml.Node) error { return readText(n, where+".url", &r.URL) }},
-		{"method", func(n *yaml.Node) error { return readText(n, where+".method", &r.Method) }},
-		{"headers", func(n *yaml.Node) error { return readHeaders(n, where+".headers", &r) }},
-		{"timeout", func(n *yaml.Node) error { return readTime(n, where+".timeout", &r.Timeout) }},
+	err := closedyaml.ReadMapping(n, where, []closedyaml.Key{
+		{Name: "url", Read: func(n *yaml.Node) error { return readText(n, where+".url", &r.URL) }},
+		{Name: "method", Read: func(n *yaml.Node) error { return readText(n, where+".method", &r.Method) }},
+		{Name: "headers", Read: func(n *yaml.Node) error { return readHeaders(n, where+".headers", &r) }},
+		{Name: "timeout", Read: func(n *yaml.Node) error { return readTime(n, where+".timeout", &r.Timeout) }},
 	})
 	if err != nil {
 		return r, err
 	}
 	if r.URL == "" {
-		return r, refuse(n, "%s has no url; write the whole URL", where)
+		return r, closedyaml.Refuse(n, "%s has no url; write the whole URL", where)
 	}
 	if _, err := NormalizeRequest(r, 0); err != nil {
-		return r, refuse(n, "%s cannot be used: %v", where, err)
+		return r, closedyaml.Refuse(n, "%s cannot be used: %v", where, err)
 	}
 	return r, nil
 }
 
 func readHeaders(n *yaml.Node, where string, r *Request) error {
-	list, err := members(n, where)
+	list, err := closedyaml.Members(n, where)
 	if err != nil {
 		return err
 	}
 	r.Headers = make(map[string]string, len(list))
 	for _, m := range list {
-		text, err := scalar(m.value, where+"."+m.name)
+		text, err := closedyaml.Scalar(m.Value, where+"."+m.Name)
 		if err != nil {
 			return err
 		}
-		if m.value.ShortTag() != "!!str" {
-			return refuse(m.value, "%s.%s is not text; quote it", where, m.name)
+		if m.Value.ShortTag() != "!!str" {
+			return closedyaml.Refuse(m.Value, "%s.%s is not text; quote it", where, m.Name)
 		}
-		r.Headers[m.name] = text
+		r.Headers[m.Name] = text
 	}
 	return nil
 }
 
 func (f *File) readLimits(n *yaml.Node) error {
-	var keys []key
+	var keys []closedyaml.Key
 	for _, b := range f.Limits.bounds() {
-		keys = append(keys, key{b.name, func(n *yaml.Node) error { return readBound(n, b) }})
+		keys = append(keys, closedyaml.Key{Name: b.name, Read: func(n *yaml.Node) error { return readBound(n, b) }})
 	}
-	keys = append(keys, key{"time", func(n *yaml.Node) error { return readTime(n, "limits.time", &f.Limits.Time) }})
-	return readMapping(n, "limits", keys)
+	keys = append(keys, closedyaml.Key{Name: "time", Read: func(n *yaml.Node) error { return readTime(n, "limits.time", &f.Limits.Time) }})
+	return closedyaml.ReadMapping(n, "limits", keys)
 }
 
 // readBound reads a count, or a size with an optional unit.
 func readBound(n *yaml.Node, b bound) error {
-	text, err := scalar(n, "limits."+b.name)
+	text, err := closedyaml.Scalar(n, "limits."+b.name)
 	if err != nil {
 		return err
 	}
@@ -314,19 +308,19 @@ func readBound(n *yaml.Node, b bound) error {
 	}
 	number, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil || digits[0] == '0' || number > math.MaxInt32>>shift || shift == 0 && n.ShortTag() != "!!int" {
-		return refuse(n, "limits.%s is %.40q; write a whole number from 1 to %d, such as %s", b.name, text, math.MaxInt32, example)
+		return closedyaml.Refuse(n, "limits.%s is %.40q; write a whole number from 1 to %d, such as %s", b.name, text, math.MaxInt32, example)
 	}
 	*b.field = int(number) << shift
 	return nil
 }
 
 func readTime(n *yaml.Node, where string, into *time.Duration) error {
-	text, err := scalar(n, where)
+	text, err := closedyaml.Scalar(n, where)
 	if err != nil {
 		return err
 	}
 	if *into, err = document.ParseDuration(text); err != nil {
-		return refuse(n, "%s: %v", where, err)
+		return closedyaml.Refuse(n, "%s: %v", where, err)
 	}
 	return nil
 }

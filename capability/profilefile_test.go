@@ -98,7 +98,7 @@ var refused = []struct {
 	{"comments only", "# nothing\n", "1:1", "the profile is empty", false},
 	{"no mapping", "- version: 1\n", "1:1", "the profile must be a mapping", true},
 	{"a word", "version\n", "1:1", "the profile must be a mapping", true},
-	{"not YAML", "version: 1\nread: [\n", "2:1", "the profile is not valid YAML", false},
+	{"not YAML", "version: 1\nread: [\n", "2:1", "the file is not valid YAML", false},
 	{"not UTF-8", "version: 1\nname: \xff\n", "1:1", "the profile is not UTF-8", false},
 	{"second document", "version: 1\nread: [{use: File}]\n---\nversion: 1\n", "3:1", "a second YAML document", false},
 	{"no version", "read: [{use: File}]\n", "1:1", "the profile has no version; begin with version: 1", true},

@@ -1,150 +1,22 @@
 package capability
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
 	"go.yaml.in/yaml/v3"
+
+	"github.com/executable-markdown/xmd/internal/closedyaml"
 )
-
-// syntaxError places an error of the library, which tells the line in its text.
-func syntaxError(err error) *FileError {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		number, message, _ := strings.Cut(rest, ": ")
-		if n, err := strconv.Atoi(number); err == nil {
-			line, text = n, message
-		}
-	}
-	return &FileError{line, 1, "the profile is not valid YAML: " + text}
-}
-
-func refuse(n *yaml.Node, format string, args ...any) *FileError {
-	return &FileError{max(n.Line, 1), max(n.Column, 1), fmt.Sprintf(format, args...)}
-}
-
-// A key is one key of a mapping of a closed shape, and how its value is read.
-type key struct {
-	name string
-	read func(n *yaml.Node) error
-}
-
-// readMapping reads a mapping that may have the given keys and no others.
-func readMapping(n *yaml.Node, where string, keys []key) error {
-	list, err := members(n, where)
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
-		i := slices.IndexFunc(keys, func(k key) bool { return k.name == m.name })
-		if i < 0 {
-			return refuse(m.key, "%s has the unknown key %.40q; known keys are %s", where, m.name, listed(keys, func(k key) string { return k.name }))
-		}
-		if err := keys[i].read(m.value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A member is one key of a mapping with its value.
-type member struct {
-	name       string
-	key, value *yaml.Node
-}
-
-// members lists what a mapping holds, each name once.
-func members(n *yaml.Node, where string) ([]member, error) {
-	if err := undecorated(n, where); err != nil {
-		return nil, err
-	}
-	if n.Kind != yaml.MappingNode {
-		return nil, refuse(n, "%s must be a mapping; write key: value lines", where)
-	}
-	list := make([]member, 0, len(n.Content)/2)
-	seen := make(map[string]bool, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k := n.Content[i]
-		if k.Tag == "!!merge" {
-			return nil, refuse(k, "%s merges another mapping with <<, which a profile may not do; write its keys out", where)
-		}
-		name, err := scalar(k, "a key of "+where)
-		if err != nil {
-			return nil, err
-		}
-		if seen[name] {
-			return nil, refuse(k, "%s has the key %.40q twice; keep one", where, name)
-		}
-		seen[name] = true
-		list = append(list, member{name, k, n.Content[i+1]})
-	}
-	return list, nil
-}
-
-// elements lists what a sequence holds.
-func elements(n *yaml.Node, where string) ([]*yaml.Node, error) {
-	if err := undecorated(n, where); err != nil {
-		return nil, err
-	}
-	if n.Kind != yaml.SequenceNode {
-		return nil, refuse(n, "%s must be a list; write its items on lines that begin with -", where)
-	}
-	return n.Content, nil
-}
-
-// scalar returns a scalar as it was written.
-func scalar(n *yaml.Node, where string) (string, error) {
-	if err := undecorated(n, where); err != nil {
-		return "", err
-	}
-	if n.Kind != yaml.ScalarNode {
-		return "", refuse(n, "%s must be one value, not a list or a mapping", where)
-	}
-	return n.Value, nil
-}
 
 // readText reads a text that is not empty.
 func readText(n *yaml.Node, where string, into *string) error {
-	text, err := scalar(n, where)
+	text, err := closedyaml.Scalar(n, where)
 	switch {
 	case err != nil:
 		return err
 	case n.ShortTag() != "!!str":
-		return refuse(n, "%s is not text; quote it", where)
+		return closedyaml.Refuse(n, "%s is not text; quote it", where)
 	case text == "":
-		return refuse(n, "%s is empty; write a value or leave the key out", where)
+		return closedyaml.Refuse(n, "%s is empty; write a value or leave the key out", where)
 	}
 	*into = text
 	return nil
-}
-
-// undecorated refuses what YAML can hang on a value.
-func undecorated(n *yaml.Node, where string) error {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		return refuse(n, "%s is a YAML alias, which a profile may not use; write the value out", where)
-	case n.Anchor != "":
-		return refuse(n, "%s has a YAML anchor, which a profile may not use; remove it", where)
-	case n.Style&yaml.TaggedStyle != 0:
-		return refuse(n, "%s has a YAML tag, which a profile may not use; remove it", where)
-	}
-	return nil
-}
-
-// listed writes the names of items as a sentence does.
-func listed[T any](items []T, name func(T) string) string {
-	var b strings.Builder
-	for i, item := range items {
-		switch {
-		case i > 0 && i == len(items)-1:
-			b.WriteString(" and ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(name(item))
-	}
-	return b.String()
 }

@@ -23,8 +23,9 @@ const module = "github.com/executable-markdown/xmd/"
 
 // floors gives every room its floor: a room imports only from floors below.
 var floors = map[string]int{
-	"internal/value":    0,
-	"internal/markdown": 0,
+	"internal/value":      0,
+	"internal/markdown":   0,
+	"internal/closedyaml": 0,
 
 	"internal/selector": 1,
 	"internal/termdown": 1,
