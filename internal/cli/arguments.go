@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/executable-markdown/xmd/internal/engine"
+	"github.com/executable-markdown/xmd/internal/property"
 )
 
 // arguments are the words of xmd run, told apart before anything is read: which
@@ -26,16 +27,10 @@ type propsWord struct {
 	hasValue bool
 }
 
-// bindings tells how many words a document's options take.
-type bindings interface {
-	// takesValue reports whether --props-NAME consumes a following word.
-	takesValue(option string) bool
-}
-
 // scan tells the words of a run apart (language 7.1, 9.2). declared is nil before
 // the document is read: then an option it may declare is taken to consume the
 // next word unless that looks like an option.
-func scan(args []string, flags *pflag.FlagSet, declared bindings) (*arguments, error) {
+func scan(args []string, flags *pflag.FlagSet, declared *property.Set) (*arguments, error) {
 	a := &arguments{certain: true}
 	var early string // the first property option before the document
 	for i := 0; i < len(args); i++ {
@@ -138,10 +133,11 @@ func nearCommand(word string) string {
 // consumes reports whether a property option without = takes the next word. Before
 // the document is read that is a guess, which only has to find the document: a word
 // that spells an option of ours is taken to be one.
-func (a *arguments) consumes(option string, rest []string, flags *pflag.FlagSet, declared bindings) bool {
+func (a *arguments) consumes(option string, rest []string, flags *pflag.FlagSet, declared *property.Set) bool {
 	switch {
 	case declared != nil:
-		return declared.takesValue(option)
+		o := declared.Find(option)
+		return o == nil || !o.Switch()
 	case option == "--props" || len(rest) == 0:
 		return option == "--props"
 	}

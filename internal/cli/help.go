@@ -10,6 +10,7 @@ import (
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/elicit"
 	"github.com/executable-markdown/xmd/internal/engine"
+	"github.com/executable-markdown/xmd/internal/property"
 )
 
 // visible shows text that is not ours with every hidden character written out.
@@ -24,7 +25,7 @@ func (c *command) path(p string) string {
 }
 
 // documentHelp describes how a document can be run (language 9.7).
-func (c *command) documentHelp(cmd *cobra.Command, root *engine.Root, targets []document.Target, declared *properties) error {
+func (c *command) documentHelp(cmd *cobra.Command, root *engine.Root, targets []document.Target, declared *property.Set) error {
 	var b strings.Builder
 	name := root.Document.Name
 	fmt.Fprintf(&b, "Usage:\n  xmd run %s [options]\n", visible(name))
@@ -33,7 +34,7 @@ func (c *command) documentHelp(cmd *cobra.Command, root *engine.Root, targets []
 	}
 	fmt.Fprintf(&b, "\nOptions:\n%s", cmd.LocalFlags().FlagUsages())
 	b.WriteString("\nA document is FILE, FILE#TARGET, -e TEXT, or - for standard input.\n")
-	declared.help(&b, visible(name))
+	propertyHelp(&b, declared, visible(name))
 	if len(targets) > 0 {
 		fmt.Fprintf(&b, "\nTargets in %s\n", visible(name))
 		for i, t := range targets {
@@ -65,10 +66,10 @@ func (c *command) completeRun(cmd *cobra.Command, args []string, word string) ([
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var out []string
-	if declared, err := propertiesOf(root.Props()); err == nil {
-		for _, o := range declared.list {
-			if strings.HasPrefix(o.option, word) {
-				out = append(out, o.option)
+	if declared, err := property.Derive(root.Props()); err == nil {
+		for _, o := range declared.Options() {
+			if strings.HasPrefix(o.Option, word) {
+				out = append(out, o.Option)
 			}
 		}
 	}
