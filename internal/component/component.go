@@ -48,6 +48,11 @@ func Defaults() []engine.Component {
 	}
 }
 
+// Planning returns the components a plan program is written in, and no others.
+func Planning() []engine.Component {
+	return []engine.Component{codeBlock(), elicit(), fail(), jsonText(), prompt(), session()}
+}
+
 // withdrawn is the outcome of an attempt that settled nothing: a later execution
 // may make it again.
 type withdrawn struct{ cause error }

@@ -57,7 +57,14 @@ func evaluate(ctx context.Context, c *engine.Call, profile *capability.Captured,
 	}
 	text := c.Text("text")
 	if c.Paired() {
-		if text, err = c.Content(ctx, engine.Narrowed(vocabulary(grant))); err != nil {
+		narrowed := vocabulary(grant)
+		narrowed.Judge = func(source string) (class, message string) {
+			if refusal := admission.Preflight(c.Expansion(), source, grant).Refusal; refusal != nil {
+				return string(refusal.Class), refusal.Error()
+			}
+			return "", ""
+		}
+		if text, err = c.Content(ctx, engine.Narrowed(narrowed)); err != nil {
 			return nil, err
 		}
 		if !grant.Live() {

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/executable-markdown/xmd/agent"
+	"github.com/executable-markdown/xmd/internal/journal"
 )
 
 // An AgentProvider makes the provider a document names, for the content of one
@@ -30,30 +32,83 @@ func (c *Call) Replaying() bool { return c.scope.strand.co.Replaying() }
 // it. It is safe for concurrent use.
 type prompts struct {
 	mu       sync.Mutex
-	ordinals map[string]int // how many prompts a place has had
+	counted  bool // the history was asked for its highest sequence
 	sequence int
 	failed   []*agent.PromptError
 }
 
 // NumberPrompt gives the next prompt of a place its ordinal there and its sequence in
-// the run, both from 0. A replay gives the same ones (agents 5.1).
+// the run, both from 0. The ordinal counts within one coroutine, whose prompts have an
+// order, and is the same on replay. The sequence goes on where the history ends; a
+// prompt the history answers has one already (agents 5.1).
 func (c *Call) NumberPrompt(place string) (ordinal, sequence int) {
+	s := c.scope.strand
+	if s.prompts == nil {
+		s.prompts = make(map[string]int)
+	}
+	ordinal = s.prompts[place]
+	s.prompts[place]++
+	if s.co.Replaying() {
+		return ordinal, 0
+	}
 	p := &c.run.prompts
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ordinals == nil {
-		p.ordinals = make(map[string]int)
+	if !p.counted {
+		p.counted, p.sequence = true, nextSequence(c.run.Journal.Events())
 	}
-	ordinal, sequence = p.ordinals[place], p.sequence
-	p.ordinals[place]++
+	sequence = p.sequence
 	p.sequence++
 	return ordinal, sequence
 }
 
+// nextSequence is the first sequence no recorded prompt has.
+func nextSequence(events []journal.Event) int {
+	next := 0
+	for _, e := range events {
+		if record := promptRecord(e); record != nil {
+			next = max(next, record.Sequence+1)
+		}
+	}
+	return next
+}
+
+// promptRecord is what a recorded event says of a prompt, or nil.
+func promptRecord(e journal.Event) *agent.Record {
+	if typ, _ := e.Description.String("type"); typ != "agent_prompt" {
+		return nil
+	}
+	record, err := agent.ParseRecord(e.Result.Value)
+	if err != nil {
+		return nil
+	}
+	return record
+}
+
+// resume does for a coroutine whose end was taken from the history what its effects
+// do beside their values: what its commands had shown is shown, and its prompts that
+// failed and did not stop it are collected.
+func (r *run) resume(co *journal.Coroutine) error {
+	for _, e := range co.History() {
+		if err := r.reshow(e); err != nil {
+			return err
+		}
+		if record := promptRecord(e); record != nil && !record.Raised {
+			name, _ := e.Description.String("name")
+			place := strings.TrimPrefix(name[:strings.LastIndexByte(name, '#')+1], "prompt:")
+			if failed := record.PromptError(strings.TrimSuffix(place, "#"), nil); failed != nil {
+				r.prompts.collect(failed)
+			}
+		}
+	}
+	return nil
+}
+
 // CollectPrompt keeps a prompt that failed while the document goes on: a run that
 // otherwise succeeds ends with it (agents 4.5).
-func (c *Call) CollectPrompt(e *agent.PromptError) {
-	p := &c.run.prompts
+func (c *Call) CollectPrompt(e *agent.PromptError) { c.run.prompts.collect(e) }
+
+func (p *prompts) collect(e *agent.PromptError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failed = append(p.failed, e)

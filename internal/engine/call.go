@@ -199,9 +199,9 @@ type Elicitor interface {
 // Elicitor returns who answers questions here; nil when nobody does.
 func (c *Call) Elicitor() Elicitor { return c.scope.elicitor }
 
-// Library is the components the run offers, and Include the directories it
-// searches for more: what a syntax listing is made from.
-func (c *Call) Library() *Library { return c.run.Library }
+// Library is the components that can be named here, and Include the directories
+// searched for more: what a syntax listing is made from.
+func (c *Call) Library() *Library { return c.scope.surface.library }
 
 // Include is the list of directories searched for components, in order.
-func (c *Call) Include() []string { return c.run.Options.Include }
+func (c *Call) Include() []string { return c.scope.surface.include }

@@ -180,10 +180,8 @@ func (c *spawned) run(all, ctx context.Context, r *run, parent *scope) error {
 // restore takes a closed child's text from its record, and shows what its commands
 // had shown.
 func (c *spawned) restore(r *run, recorded journal.Result) error {
-	for _, e := range c.co.History() {
-		if err := r.reshow(e); err != nil {
-			return err
-		}
+	if err := r.resume(c.co); err != nil {
+		return err
 	}
 	if !c.text.restore(recorded.Value) {
 		return malformed("close", c.co.ID(), "its value is not a list of text runs")

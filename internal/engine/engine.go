@@ -150,6 +150,7 @@ func (r *run) body(ctx context.Context, co *journal.Coroutine, root *Root, props
 	defer context.AfterFunc(ctx, r.exprs.Stop)()
 	sc := &scope{
 		def:      root.def,
+		surface:  &surface{library: r.Library, include: r.Include},
 		env:      newEnv(r.exprs.Ref(props)),
 		mode:     modeOutput,
 		strand:   &strand{co: co},

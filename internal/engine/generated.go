@@ -188,6 +188,10 @@ func (c GeneratedChild) Close(ctx context.Context, result any, err error, stoppe
 type Vocabulary struct {
 	Library    *Library
 	Constructs []string
+	// Judge says why a text would be refused as a program in this vocabulary: the class
+	// and the sentence of the refusal, both empty when it would be admitted. It decides
+	// nothing. Nil: nobody judges.
+	Judge func(source string) (class, message string)
 }
 
 // Narrowed makes a syntax listing inside the content show v alone. It changes

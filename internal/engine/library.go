@@ -29,10 +29,11 @@ type Component struct {
 	Needs    []string // captures it refuses to go without, for validation
 	Returns  string   // JSON text of a returns declaration; empty: text component
 	Forms    Form
-	FormHelp string // what to write instead of a refused form
-	Soft     bool   // its own failures are printed where it stands
-	NoAs     string // why as is refused; empty: it is accepted
-	Effect   string // none, read, write, ask, agent, process
+	FormHelp string    // what to write instead of a refused form
+	Soft     bool      // its own failures are printed where it stands
+	NoAs     string    // why as is refused; empty: it is accepted
+	Effect   string    // none, read, write, ask, agent, process
+	Body     *Packaged // the Markdown it is shipped with, which Run expands; nil: none
 	Doc      Doc
 	Run      func(ctx context.Context, c *Call) (any, error)
 }
@@ -66,7 +67,9 @@ type entry struct {
 
 // ProtectedName reports whether no file and no default may supply a name
 // (language 5.2.1).
-func ProtectedName(name string) bool { return name == "Syntax" || name == "Evaluate" }
+func ProtectedName(name string) bool {
+	return name == "Syntax" || name == "Evaluate" || name == "Plan"
+}
 
 // NewLibrary builds a library. Two components of one name, a name that is a
 // construct's, or a default with a protected name is a mistake in the program and

@@ -76,14 +76,14 @@ func (r *run) resolve(ctx context.Context, sc *scope, el *document.Element) (sel
 	if name, isString, _ := static(el, "as"); isString {
 		d.Binding = name
 	}
-	v, err := sc.strand.co.Perform(ctx, d, func(context.Context) (any, error) { return r.look(el.Name) })
+	v, err := sc.strand.co.Perform(ctx, d, func(context.Context) (any, error) { return r.look(sc.surface, el.Name) })
 	if err != nil {
 		if fatal(ctx, err) {
 			return selection{}, err
 		}
 		return selection{}, r.importError(el, err)
 	}
-	s, err := r.restore(el.Name, v)
+	s, err := r.restore(sc.surface, el.Name, v)
 	if err != nil {
 		if journal.IsDurability(err) {
 			return selection{}, err
@@ -100,19 +100,23 @@ func (r *run) importError(el *document.Element, err error) *Error {
 }
 
 // look makes the selection of a name, as its record keeps it.
-func (r *run) look(name string) (any, error) {
+func (r *run) look(in *surface, name string) (any, error) {
 	var sources Sources
 	if r.Host.Sources != nil {
 		sources = r.Host.Sources
 	}
-	c, err := Choose(r.Library, sources, r.Include, name)
+	c, err := Choose(in.library, sources, in.include, name)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.File != nil:
 		return value.Of("kind", "repository", "path", c.File.Path, "content", string(c.File.Text)), nil
 	}
-	return registered(r.Library.components[name]), nil
+	e := in.library.components[name]
+	if e.Body != nil {
+		return e.Body.selection(e.Origin), nil
+	}
+	return value.Of("kind", "registered", "origin", e.Origin, "reserved", e.protected), nil
 }
 
 // A Choice is what a component name means: a file, or a library component.
@@ -153,10 +157,6 @@ func Choose(lib *Library, sources Sources, include []string, name string) (Choic
 		return Choice{}, &UnresolvedError{name, include, Nearest(name, known)}
 	}
 	return choice, nil
-}
-
-func registered(e *entry) *value.Object {
-	return value.Of("kind", "registered", "origin", e.Origin, "reserved", e.protected)
 }
 
 // files lists the components directly in the include directories, for a hint.
@@ -204,17 +204,26 @@ func (e *UnresolvedError) Error() string {
 
 // restore makes what a selection says usable. The record is judged like any
 // outside data.
-func (r *run) restore(name string, v any) (selection, error) {
+func (r *run) restore(in *surface, name string, v any) (selection, error) {
 	o, _ := v.(*value.Object)
 	kind, _ := o.String("kind")
 	switch kind {
 	case "registered":
-		e := r.Library.components[name]
-		if origin, _ := o.String("origin"); e == nil || e.Origin != origin {
+		e := in.library.components[name]
+		if origin, _ := o.String("origin"); e == nil || e.Origin != origin || e.Body != nil {
 			return selection{}, fmt.Errorf("it was supplied by %q, which this program does not have", origin)
 		}
 		return selection{native: e}, nil
+	case "declared":
+		e := in.library.components[name]
+		if e == nil || !e.Body.owns(o, e.Origin) {
+			return selection{}, errors.New("it was shipped with another version of this program; continue with that one, or start the document anew")
+		}
+		return selection{native: e}, nil
 	case "repository":
+		if in.sealed || ProtectedName(name) {
+			return selection{}, fmt.Errorf("no file may supply %s, and the history says that one did", name)
+		}
 		file, ok1 := o.String("path")
 		text, ok2 := o.String("content")
 		if ok1 && ok2 {

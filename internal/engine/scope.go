@@ -26,6 +26,7 @@ import (
 type scope struct {
 	// lexical
 	def       *definition
+	surface   *surface // what its component names may mean
 	env       *env
 	body      *body       // whose Content this text may project; nil in a root
 	loop      *loop       // the loop a Break ends
@@ -155,8 +156,9 @@ func (e *env) snapshot() *env {
 // A strand is one logical thread of expansion and its counter of executable
 // blocks and entered loops (language 5.13.2).
 type strand struct {
-	co     *journal.Coroutine
-	blocks int
+	co      *journal.Coroutine
+	blocks  int
+	prompts map[string]int // how many prompts a place has had
 }
 
 func (s *strand) next() int {
