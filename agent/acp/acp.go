@@ -74,6 +74,9 @@ type Options struct {
 	// Secrets are values that no diagnostic shows, and Homes directories it shortens.
 	Secrets, Homes []string
 	Timeouts       Timeouts
+	// Hurry ends when nothing is to be waited for any longer: steps are still taken, one
+	// right after the other. Nil: never.
+	Hurry context.Context
 	// Now is the clock of the records; nil: the system's.
 	Now func() time.Time
 	// Dial connects to an agent somebody else runs; nil: a process is started.
@@ -88,7 +91,7 @@ func New(o Options) *Provider {
 	return &Provider{newCore(&core{
 		resolve:      func(name string) (agent.Command, error) { return o.Agents.Resolve(name, o.LookPath) },
 		defaultAgent: o.DefaultAgent, builtIn: o.BuiltIn, store: o.Sessions, env: o.Env, version: o.Version, stderr: o.Stderr,
-		secrets: o.Secrets, homes: o.Homes, limits: o.Timeouts, now: o.Now, dial: o.Dial, contain: Uncontained{},
+		secrets: o.Secrets, homes: o.Homes, limits: o.Timeouts, now: o.Now, dial: o.Dial, contain: Uncontained{}, rush: o.Hurry,
 	})}
 }
 
@@ -135,7 +138,10 @@ func newCore(c *core) *core {
 		c.now = time.Now
 	}
 	c.life, c.die = context.WithCancelCause(context.Background())
-	c.rush, c.hurry = context.WithCancel(context.Background())
+	if c.rush == nil {
+		c.rush = context.Background()
+	}
+	c.rush, c.hurry = context.WithCancel(c.rush)
 	c.conversations = map[string]*conversation{}
 	c.probes = map[string]*probe{}
 	return c
@@ -218,11 +224,17 @@ func (c *core) available(ctx context.Context, name string) (agent.Command, error
 	if p.ok {
 		return command, nil
 	}
+	if c.ceiling != nil {
+		if err := c.ceiling.prepare(ctx, command); err != nil {
+			return command, err
+		}
+	}
 	l, cleanup, err := c.launch(command, "", "probe-"+command.Digest()[:16])
 	if err == nil {
 		l.Dir = l.Paths.Cwd
 		var link *link
 		if link, err = c.connect(ctx, command, l); err == nil {
+			c.ceiling.met(link)
 			err = link.end(c.rush)
 		}
 		err = errors.Join(err, cleanup())
@@ -255,6 +267,12 @@ func (c *core) Session(ctx context.Context, p agent.Placement) (*agent.Session, 
 		return nil, err
 	}
 	return v.session, nil
+}
+
+// level is the level of the containment.
+func (c *core) level() int {
+	level, _ := c.contain.Level()
+	return level
 }
 
 // conversation returns the one conversation of a key.

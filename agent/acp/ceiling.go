@@ -25,6 +25,9 @@ type CeilingOptions struct {
 	DefaultAgent string
 	// Names lists agents to suggest when one cannot be held; each is checked first.
 	Names []string
+	// Adapters is the absolute directory in which the package of a built-in agent that
+	// is not installed is kept, once that agent is asked for; empty: none is fetched.
+	Adapters string
 	// Directories holds the agent's empty working directory, and Homes its private
 	// home. Both were opened by an absolute path.
 	Directories, Homes *os.Root
@@ -47,6 +50,8 @@ type CeilingOptions struct {
 	// Secrets are values that no diagnostic shows, and UserHomes directories it shortens.
 	Secrets, UserHomes []string
 	Timeouts           Timeouts
+	// Hurry ends when nothing is to be waited for any longer. Nil: never.
+	Hurry context.Context
 	// Now is the clock of the records; nil: the system's.
 	Now func() time.Time
 }
@@ -60,26 +65,57 @@ type Constrained struct{ *core }
 // ErrCeilingInterference, or what made the agent unavailable. After an error nothing
 // is left behind; after none, Close gives the directory back.
 func NewConstrained(o CeilingOptions) (*Constrained, error) {
-	if o.Containment == nil {
-		o.Containment = Uncontained{}
-	}
-	resolve := func(name string) (agent.Command, error) { return o.Agents.ResolveInstalled(name, o.LookPath) }
-	g := &ceiling{
-		resolve: resolve, candidates: o.Names, homes: o.Homes, instructions: o.Instructions,
-		contain: o.Containment, reports: map[string]Report{},
-	}
-	c := newCore(&core{
-		resolve: resolve, defaultAgent: o.DefaultAgent, store: o.Sessions, env: o.Env, secrets: o.Secrets, homes: o.UserHomes,
-		version: o.Version, stderr: o.Stderr, limits: o.Timeouts, now: o.Now, contain: o.Containment, ceiling: g,
-	})
+	c := o.core()
 	if _, err := c.command(""); err != nil {
 		return nil, err
 	}
 	var err error
-	if g.directory, err = claim(o.Directories, o.Session, o.Named); err != nil {
+	if c.ceiling.directory, err = claim(o.Directories, o.Session, o.Named); err != nil {
 		return nil, err
 	}
 	return &Constrained{c}, nil
+}
+
+// Check says whether NewConstrained would find that the default agent can be held. It
+// needs neither Directories nor Homes, so that a host can ask before it has any
+// (agents 15.3).
+func (o CeilingOptions) Check() error {
+	_, err := o.core().command("")
+	return err
+}
+
+// Holds reports whether a command can be held to the ceiling under a containment, nil
+// for none: by its profile, as measured, or by the kernel.
+func Holds(c agent.Command, k Containment) bool {
+	if profileOf(c.Adapter).Verified(c) {
+		return true
+	}
+	if k == nil {
+		return false
+	}
+	level, _ := k.Level()
+	return level >= 2
+}
+
+func (o CeilingOptions) core() *core {
+	if o.Containment == nil {
+		o.Containment = Uncontained{}
+	}
+	resolve := func(name string) (agent.Command, error) {
+		if o.Adapters == "" {
+			return o.Agents.ResolveInstalled(name, o.LookPath)
+		}
+		return o.Agents.Resolve(name, o.LookPath)
+	}
+	g := &ceiling{
+		resolve: resolve, candidates: o.Names, homes: o.Homes, instructions: o.Instructions, look: o.LookPath,
+		workshop: workshop{o.Adapters, o.LookPath, o.Env}, prepared: map[string][]string{},
+		contain: o.Containment, reports: map[string]Report{},
+	}
+	return newCore(&core{
+		resolve: resolve, defaultAgent: o.DefaultAgent, store: o.Sessions, env: o.Env, secrets: o.Secrets, homes: o.UserHomes,
+		version: o.Version, stderr: o.Stderr, limits: o.Timeouts, now: o.Now, contain: o.Containment, ceiling: g, rush: o.Hurry,
+	})
 }
 
 // Ceiling reports what was installed for each agent, by name. It holds no private
@@ -103,30 +139,28 @@ type ceiling struct {
 	homes        *os.Root
 	directory    *directory
 	instructions string
+	look         agent.LookPath
+	workshop     workshop
 	contain      Containment
 
-	mu      sync.Mutex
-	reports map[string]Report
+	mu       sync.Mutex
+	prepared map[string][]string // what begins the vector, by package
+	reports  map[string]Report
 }
 
-// holds says whether the tools of a command are kept from its model: by its profile,
-// as measured, or by the kernel.
-func (g *ceiling) holds(c agent.Command) bool {
-	level, _ := g.contain.Level()
-	return level >= 2 || profileOf(c.Adapter).Verified(c)
-}
+func (g *ceiling) holds(c agent.Command) bool { return Holds(c, g.contain) }
 
 // admits refuses a command the ceiling cannot hold.
 func (g *ceiling) admits(c agent.Command) error {
 	switch {
-	case c.Package != "" || len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]):
-		return agent.Unavailable(c.Agent, agent.ReasonPrepareFailed, "it is not installed, and a constrained agent is never fetched; install it", nil)
+	case len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]):
+		return agent.Unavailable(c.Agent, agent.ReasonNotFound, "its program has no absolute path; give its command in agents.yaml", nil)
 	case g.holds(c):
 		return nil
 	}
 	var able []string
 	for _, name := range g.candidates {
-		if other, err := g.resolve(name); err == nil && other.Package == "" && g.holds(other) {
+		if other, err := g.resolve(name); err == nil && g.holds(other) {
 			able = append(able, name)
 		}
 	}
@@ -140,8 +174,8 @@ func (g *ceiling) admits(c agent.Command) error {
 // ceiling it is left as it is.
 func (g *ceiling) refused(name string, err error) error {
 	var failure *agent.Error
-	if g == nil || !errors.As(err, &failure) || failure.Code == agent.ErrAuthRequired || failure.Code == agent.ErrUnavailable &&
-		(failure.Reason == agent.ReasonNotFound || failure.Reason == agent.ReasonSpawnFailed) {
+	if g == nil || !errors.As(err, &failure) || failure.Code == agent.ErrAuthRequired || failure.Code == agent.ErrCeiling ||
+		failure.Code == agent.ErrUnavailable && (failure.Reason == agent.ReasonNotFound || failure.Reason == agent.ReasonSpawnFailed) {
 		return err
 	}
 	return &agent.Error{Code: agent.ErrCeiling, Agent: name, Reason: "session", Err: err,
@@ -151,17 +185,41 @@ func (g *ceiling) refused(name string, err error) error {
 // launch completes a launch with a private home of the leaf name.
 func (g *ceiling) launch(c *core, command agent.Command, l Launch, leaf string) (Launch, func() error, error) {
 	p := profileOf(command.Adapter)
-	h, err := settle(g.homes, leaf, p, environ(c.env)["HOME"])
+	userHome := environ(c.env)["HOME"]
+	h, err := settle(g.homes, leaf, p, userHome)
 	if err != nil {
 		return l, nil, err
+	}
+	if command.Package != "" {
+		l.Argv = g.vector(command)
+	}
+	from := installed(l.Argv, g.look, homesOf(userHome, c.homes))
+	l.Paths = Paths{Home: h.path, Cwd: filepath.Join(h.path, "tmp"), Runtime: from.paths, Read: h.linked}
+	if p.Reach != nil {
+		read, write := p.Reach(l.Argv)
+		l.Paths.Read, l.Paths.Write = append(l.Paths.Read, read...), write
 	}
 	if p.Arguments != nil {
 		l.Argv = append(slices.Clone(l.Argv), p.Arguments(h.path)...)
 	}
-	l.Paths.Home, l.Paths.Cwd = h.path, filepath.Join(h.path, "tmp")
-	l.Env = constrainedEnv(c.env, command, p, h.path, l.Paths.Runtime)
+	l.Env = constrainedEnv(c.env, command, p, h.path, from.dirs)
 	g.report(command, p, l)
 	return l, h.remove, nil
+}
+
+// homesOf lists the directories of people, with and without links in their paths.
+func homesOf(user string, more []string) []string {
+	var homes []string
+	for _, home := range append([]string{user}, more...) {
+		if !filepath.IsAbs(home) {
+			continue
+		}
+		homes = append(homes, filepath.Clean(home))
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			homes = append(homes, real)
+		}
+	}
+	return homes
 }
 
 // pin puts the session into the mode of its profile (agents 15.3).

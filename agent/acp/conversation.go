@@ -76,6 +76,8 @@ func (v *conversation) recorded() (*record, error) {
 		other = "directory"
 	case r.Policy != v.policy():
 		other = "ceiling"
+	case r.Containment > v.core.level():
+		other = "containment, which was stronger"
 	case v.accepted && r.SessionID != v.id:
 		return nil, &agent.Error{Code: agent.ErrSessionConflict, Agent: v.agent, Session: v.session.Key}
 	}
@@ -184,7 +186,8 @@ func (v *conversation) create(ctx context.Context) (sessionResult, error) {
 	v.record = record{
 		Schema: recordSchema, Key: v.session.Key, Agent: v.agent, CommandDigest: v.command.Digest(), Cwd: v.session.Cwd,
 		Name: v.name, SessionID: v.id, State: statePending, Policy: v.policy(), AdapterVersion: v.link.info.AgentInfo.Version,
-		CreatedAt: now, LastUsedAt: now,
+		Containment: v.core.level(),
+		CreatedAt:   now, LastUsedAt: now,
 	}
 	return r, v.save()
 }

@@ -37,7 +37,7 @@ func claim(root *os.Root, name string, named bool) (*directory, error) {
 		if err != nil || !held {
 			_ = f.Close()
 			if err == nil {
-				err = &agent.Error{Code: agent.ErrSessionBusy,
+				err = &agent.Error{Code: agent.ErrCeilingInterference, Err: agent.ErrSessionBusy,
 					Message: fmt.Sprintf("another command uses the session %q; use another --session name", name)}
 			}
 			return nil, err
@@ -120,9 +120,10 @@ func (d *directory) unlock() {
 // A home is the private home of a constrained agent: it begins empty and holds what
 // the profile puts there and links to the user's credentials, nothing else of theirs.
 type home struct {
-	root *os.Root // holds the homes
-	leaf string
-	path string
+	root   *os.Root // holds the homes
+	leaf   string
+	path   string
+	linked []string // the files of the user's that it links to
 }
 
 // settle makes the home, or completes the one that was kept, for a profile.
@@ -146,6 +147,9 @@ func settle(root *os.Root, leaf string, p Profile, userHome string) (*home, erro
 		if err := h.put(name, func(at string) error { return root.Symlink(from, at) }); err != nil {
 			return nil, err
 		}
+		if real, err := filepath.EvalSymlinks(from); err == nil {
+			h.linked = append(h.linked, real)
+		}
 	}
 	return h, nil
 }
@@ -162,4 +166,33 @@ func (h *home) put(name string, write func(at string) error) error {
 	return write(at)
 }
 
-func (h *home) remove() error { return h.root.RemoveAll(h.leaf) }
+// remove takes the home away with all that is in it. An agent may have closed
+// directories of it even to their owner; they are opened again.
+func (h *home) remove() error {
+	err := h.root.RemoveAll(h.leaf)
+	if err == nil {
+		return nil
+	}
+	h.unlock(h.leaf, maxDepth)
+	return h.root.RemoveAll(h.leaf)
+}
+
+// maxDepth bounds how deep directories are opened again.
+const maxDepth = 200
+
+func (h *home) unlock(dir string, depth int) {
+	if depth == 0 || h.root.Chmod(dir, 0o700) != nil {
+		return
+	}
+	f, err := h.root.Open(dir)
+	if err != nil {
+		return
+	}
+	entries, _ := f.ReadDir(-1)
+	_ = f.Close()
+	for _, e := range entries {
+		if e.IsDir() {
+			h.unlock(filepath.Join(dir, e.Name()), depth-1)
+		}
+	}
+}

@@ -38,7 +38,8 @@ func ordinaryEnv(snapshot []string, c agent.Command) []string {
 
 // constrainedEnv is built from nothing: what a program needs to run in its private
 // home, what its profile needs to reach its provider, and what the entry names.
-func constrainedEnv(snapshot []string, c agent.Command, p Profile, home string, runtime []string) []string {
+// Programs are found in the directories of the adapter and of the system alone.
+func constrainedEnv(snapshot []string, c agent.Command, p Profile, home string, programs []string) []string {
 	from := environ(snapshot)
 	m := map[string]string{}
 	for _, name := range slices.Concat(p.Credentials, []string{"HTTPS_PROXY", "NO_PROXY"}, c.PassEnv) {
@@ -57,7 +58,7 @@ func constrainedEnv(snapshot []string, c agent.Command, p Profile, home string, 
 			m[name] = v
 		}
 	}
-	path := append(slices.Clone(runtime), "/usr/local/bin", "/usr/bin", "/bin")
+	path := append(slices.Clone(programs), "/usr/local/bin", "/usr/bin", "/bin")
 	maps.Copy(m, map[string]string{
 		"PATH": strings.Join(path, string(filepath.ListSeparator)),
 		"HOME": home, "TMPDIR": filepath.Join(home, "tmp"), "LANG": "C.UTF-8", "NO_COLOR": "1", "NO_BROWSER": "1",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ type link struct {
 // ceiling it makes the private home of that leaf name; cleanup removes it.
 func (c *core) launch(command agent.Command, name, leaf string) (l Launch, cleanup func() error, err error) {
 	started := command.ForSession(name)
-	l = Launch{Agent: command.Agent, Argv: started.Argv, Session: name, Paths: Paths{Runtime: []string{filepath.Dir(started.Argv[0])}}}
+	l = Launch{Agent: command.Agent, Argv: started.Argv, Session: name}
 	if c.ceiling == nil {
 		l.Env = ordinaryEnv(c.env, command)
 		return l, func() error { return nil }, nil
@@ -49,6 +48,9 @@ func (c *core) connect(ctx context.Context, command agent.Command, l Launch) (*l
 	} else {
 		wait := patience{c.limits.Leave, c.limits.Terminate, c.limits.Kill, 2 * time.Second}
 		started, err := start(l, c.contain, c.stderr, wait)
+		if errors.Is(err, agent.ErrCeiling) {
+			return nil, err
+		}
 		if err != nil {
 			return nil, unavailable(command.Agent, startReason(err), "its program cannot be started; check its installation", "", err)
 		}
@@ -95,6 +97,9 @@ func (k *link) unavailable(err error) error {
 		return unavailable(k.agent, agent.ReasonTimeout, "it did not answer in time; check its installation", k.tail(), nil)
 	case errors.Is(err, errGone):
 		exit, stderr = k.diagnosis()
+		if p, ok := k.program.(*process); ok && k.core.ceiling != nil && p.uncontained() {
+			return uncontained(k.agent, stderr, nil)
+		}
 		if k.skipped.Load() > 0 && exit == "" {
 			return unavailable(k.agent, agent.ReasonProtocol, "it does not speak the protocol; check its command", stderr, nil)
 		}

@@ -21,7 +21,7 @@ type Launch struct {
 	Dir     string
 	Env     []string
 	Session string // logical session name; empty: none
-	Paths   Paths  // what a containment has to leave reachable
+	Paths   Paths  // under a ceiling: what a containment has to leave reachable
 }
 
 // A program is a started agent.
@@ -55,7 +55,8 @@ type process struct {
 	ending bool
 }
 
-// start starts a process. The containment may change the command before it runs.
+// start starts a process. Under a ceiling it has a session of its own, so that it can
+// reach no terminal, and the containment may change the command before it runs.
 func start(l Launch, contain Containment, tee io.Writer, wait patience) (*process, error) {
 	cmd := exec.Command(l.Argv[0], l.Argv[1:]...)
 	cmd.Dir, cmd.Env = l.Dir, l.Env
@@ -63,9 +64,17 @@ func start(l Launch, contain Containment, tee io.Writer, wait patience) (*proces
 		cmd.Env = []string{} // nil would inherit
 	}
 	ownGroup(cmd)
-	if err := contain.Contain(cmd, l.Paths); err != nil {
-		return nil, err
+	if l.Paths.Home != "" {
+		ownSession(cmd)
+		if err := contain.Contain(cmd, l.Paths); err != nil {
+			return nil, uncontained(l.Agent, "", err)
+		}
 	}
+	defer func() {
+		for _, f := range cmd.ExtraFiles {
+			_ = f.Close()
+		}
+	}()
 	p := &process{stderr: &ring{tee: tee}, wait: wait, exited: make(chan struct{}), drained: make(chan struct{})}
 	var stderr io.ReadCloser
 	var err error
@@ -188,6 +197,13 @@ func (p *process) diagnosis() (exit string, stderr []byte) {
 		exit = p.state.String()
 	}
 	return exit, p.stderr.bytes()
+}
+
+// uncontained says whether the containment ended the program before it was the agent.
+func (p *process) uncontained() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state != nil && !p.ending && p.state.ExitCode() == ContainmentFailed
 }
 
 // A dialled is a program somebody else started: the two ends of its streams.

@@ -3,7 +3,9 @@ package acp
 import (
 	"encoding/json"
 	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/executable-markdown/xmd/agent"
 )
@@ -18,9 +20,11 @@ type Profile struct {
 	Variables    map[string]string          // set under a ceiling; "~" is the private home
 	Credentials  []string                   // variables passed on under a ceiling
 	CredentialAt []string                   // files of the user's home linked into the private one
-	Mode         string                     // the session mode that is pinned; empty: none
-	Notice       func(meta []byte) bool     // whether a chunk is the adapter's own message; may be nil
-	Known        []string                   // adapter versions this was measured with
+	// Reach is what its command line has it read and write under a ceiling; may be nil.
+	Reach  func(argv []string) (read, write []string)
+	Mode   string                 // the session mode that is pinned; empty: none
+	Notice func(meta []byte) bool // whether a chunk is the adapter's own message; may be nil
+	Known  []string               // adapter versions this was measured with
 
 	// Verified says that the tools of the adapter are suppressed by the profile,
 	// measured with the known versions: a command that is verified needs no containment.
@@ -78,11 +82,35 @@ web_search = false
 			Known:        []string{"0.16.0"},
 		}
 	case agent.FixtureAdapter:
-		return Profile{Name: name, Revision: 1, Notice: claudeNotice, Verified: func(c agent.Command) bool {
+		return Profile{Name: name, Revision: 1, Notice: claudeNotice, Reach: fixtureReach, Verified: func(c agent.Command) bool {
 			return !slices.Contains(c.Argv, "--allow-host-effects")
 		}}
 	}
 	return Profile{Verified: never}
+}
+
+// fixtureReach is the folder of the scenario, which is read, and those of the position
+// and of the report, which are written (agents 16.4).
+func fixtureReach(argv []string) (read, write []string) {
+	for i, word := range argv {
+		name, at, inline := strings.Cut(word, "=")
+		if !inline && i+1 < len(argv) {
+			at = argv[i+1]
+		}
+		if name != "--state" {
+			at = filepath.Dir(at)
+		}
+		if !filepath.IsAbs(at) || !exists(at) {
+			continue
+		}
+		switch name {
+		case "--scenario":
+			read = append(read, at)
+		case "--state", "--report":
+			write = append(write, at)
+		}
+	}
+	return read, write
 }
 
 // claudeNotice recognises a chunk the adapter marks as a message of its own.

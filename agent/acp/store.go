@@ -33,6 +33,7 @@ type record struct {
 	State          string `json:"state"`
 	Policy         string `json:"policy"`
 	AdapterVersion string `json:"adapterVersion"`
+	Containment    int    `json:"containment"` // level it was made under; it may rise
 	CreatedAt      string `json:"createdAt"`
 	LastUsedAt     string `json:"lastUsedAt"`
 }

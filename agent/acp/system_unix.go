@@ -44,6 +44,10 @@ func ownGroup(cmd *exec.Cmd) {
 	dieWithParent(cmd.SysProcAttr)
 }
 
+// ownSession starts the program in a session of its own instead, which has no terminal.
+// Its group is its own as well.
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true }
+
 func terminateGroup(leader int) { _ = unix.Kill(-leader, unix.SIGTERM) }
 
 func killGroup(leader int) { _ = unix.Kill(-leader, unix.SIGKILL) }

@@ -87,6 +87,7 @@ func (d *delivery) run(ctx context.Context, text string, o agent.PromptOptions) 
 			return
 		}
 		d.stopped, d.silent = why, silent
+		rush = d.core.rush.Done() // it may have been heard before there was anything to end
 		x.stop()
 		cancelling, end := context.WithTimeout(asking, d.core.limits.Cancel)
 		grace, endGrace = cancelling.Done(), end

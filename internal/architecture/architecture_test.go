@@ -36,11 +36,12 @@ var floors = map[string]int{
 	"internal/ecma":     1,
 	"wasm":              1,
 
-	"internal/answer":  2,
-	"internal/journal": 2,
-	"internal/subset":  2,
-	"capability":       2,
-	"agent":            2,
+	"internal/answer":   2,
+	"internal/journal":  2,
+	"internal/subset":   2,
+	"internal/property": 2,
+	"capability":        2,
+	"agent":             2,
 
 	"internal/engine": 3,
 	"admission":       3,
@@ -51,10 +52,13 @@ var floors = map[string]int{
 	"internal/component": 4,
 	"internal/catalog":   4,
 	"internal/elicit":    4,
+	"internal/contain":   4,
 
 	"internal/suite": 5,
 
 	"internal/audit": 5,
+
+	"plan": 5,
 
 	"internal/differential": 5,
 
@@ -64,7 +68,7 @@ var floors = map[string]int{
 }
 
 // tools are programs for developers; nothing imports them.
-var tools = []string{"internal/startup", "internal/defects", "internal/measure", "examples/host"}
+var tools = []string{"internal/startup", "internal/defects", "internal/measure", "examples/host", "examples/review", "interop"}
 
 type listed struct {
 	ImportPath string
@@ -136,11 +140,13 @@ var process = map[string][]string{
 }
 
 var allowed = map[string]map[string][]string{
-	"internal/host":   {"os": nil, "os/exec": nil, "net": nil, "net/http": nil, "path/filepath": nil, "syscall": nil},
-	"internal/cli":    process,
-	"cmd/xmd":         {"os": {"Exit", "Args"}, "syscall": {"SIGTERM", "SIGHUP", "SIGPIPE"}},
-	"agent/acp":       {"os": nil, "os/exec": nil, "syscall": nil}, // agents are programs, and their conversations are kept
-	"internal/elicit": {"golang.org/x/term": nil},                  // the size and modes of the terminal it is given
+	"internal/host": {"os": nil, "os/exec": nil, "net": nil, "net/http": nil, "path/filepath": nil, "syscall": nil},
+	"internal/cli":  process,
+	"cmd/xmd":       {"os": {"Exit", "Args"}, "syscall": {"SIGTERM", "SIGHUP", "SIGPIPE"}},
+	"agent/acp":     {"os": nil, "os/exec": nil, "syscall": nil, "path/filepath": {"EvalSymlinks", "Glob"}}, // agents are programs, and their conversations are kept
+	// The shim becomes another program, and the containment asks the kernel.
+	"internal/contain": {"os": nil, "os/exec": nil, "syscall": nil},
+	"internal/elicit":  {"golang.org/x/term": nil}, // the size and modes of the terminal it is given
 }
 
 func TestAmbientAuthority(t *testing.T) {

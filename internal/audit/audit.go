@@ -1,12 +1,13 @@
 // Package audit says what generated text was granted, what it did with it, and what
 // a change of the grant would let it do more.
 //
-// There are four questions, and each has a report:
+// There are five questions, and each has a report:
 //
 //	Profile   what does this profile allow, and where is it wide?
 //	Fragment  what would this fragment do at most under it?
 //	Journal   did everything this history holds stay inside what was admitted?
 //	Diff      does this profile allow anything that one did not?
+//	Agent     what holds the agent that writes generated text?
 //
 // What enters are bytes somebody else wrote: profile files, fragments, compiled
 // modules, histories. What leaves is a plain report with its [Finding]s, which Text,
@@ -75,7 +76,8 @@ type Finding struct {
 	Where   Place
 }
 
-// A Report is what an audit came to: *Profile, *Fragment, *Compiled, *Journal or *Diff.
+// A Report is what an audit came to: *Profile, *Fragment, *Compiled, *Journal, *Diff or
+// *Agent.
 type Report interface {
 	// Found lists what the report draws attention to, in the order it was met.
 	Found() []Finding
@@ -133,6 +135,12 @@ var rules = [...]rule{
 	{"torn-tail", Note, "The history ends in an unfinished record."},
 
 	{"widened", Error, "The second profile allows something the first does not."},
+
+	{"agent-uncontained", Warning, "The kernel contains nothing of the agent."},
+	{"agent-survives", Note, "A process of the agent can outlive it."},
+	{"agent-network", Warning, "The kernel does not restrict the connections of the agent."},
+	{"tools-unmeasured", Warning, "The adapter was not measured to leave its model no tool."},
+	{"adapter-unmeasured", Warning, "The adapter has another version than the ones that were measured."},
 }
 
 // finding makes a finding of a rule.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executable-markdown/xmd/agent/acp"
 	"github.com/executable-markdown/xmd/capability"
 	"github.com/executable-markdown/xmd/internal/audit"
 	"github.com/executable-markdown/xmd/internal/host"
@@ -60,7 +61,8 @@ func reportFormat(cmd *cobra.Command) *string {
 }
 
 func (c *command) auditProfileCommand() *cobra.Command {
-	var schema bool
+	var schema, asJSON bool
+	var agent string
 	cmd := &cobra.Command{
 		Use:   "profile [FILE | -]",
 		Short: "Show what a profile allows, and where it is wide",
@@ -70,18 +72,40 @@ it is wide. Without a file, the ordinary profile of xmd run.
 
 Values of header fields that look like credentials are not shown.
 
-The exit status is 0 whatever is found, and 2 for a profile that cannot be used.` + formatHelp,
+With --agent it shows instead what holds that agent while it plans: what the kernel
+enforces on this machine, what rests on the agent's adapter, and what nothing keeps.
+The agent's program is started the way planning starts it, asked who it is, and ended;
+no conversation begins.
+
+The exit status is 0 whatever is found, 2 for a profile that cannot be used, and 3 for
+an agent that cannot be held.` + formatHelp,
 		Example: `  xmd audit profile observer.yaml
   xmd audit profile
+  xmd audit profile --agent claude
   xmd audit profile --schema > profile.schema.json`,
 		Args: atMostOne("a profile file"),
 	}
 	format := reportFormat(cmd)
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of a profile file")
+	cmd.Flags().StringVar(&agent, "agent", "", "show what holds the agent of this `name` while it plans")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "short for --format json")
 	cmd.ValidArgsFunction = completeProfiles
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if asJSON && cmd.Flags().Changed("format") && *format != "json" {
+			return usage("--json and --format %s contradict each other; give one", *format)
+		}
+		if asJSON {
+			*format = "json"
+		}
+		ofAgent := cmd.Flags().Changed("agent")
 		switch {
-		case schema && (len(args) > 0 || cmd.Flags().Changed("format")):
+		case ofAgent && agent == "":
+			return usage("--agent needs a name, not an empty one")
+		case ofAgent && (schema || len(args) > 0):
+			return usage("--agent shows what holds an agent; leave out the file and --schema")
+		case ofAgent:
+			return c.auditAgent(cmd.Context(), agent, *format)
+		case schema && asJSON, schema && (len(args) > 0 || cmd.Flags().Changed("format")):
 			return usage("--schema prints the schema of every profile file; leave out the file and --format")
 		case schema:
 			return c.write(string(capability.Schema()))
@@ -101,6 +125,33 @@ The exit status is 0 whatever is found, and 2 for a profile that cannot be used.
 		return c.report(p, *format)
 	}
 	return cmd
+}
+
+// auditAgent shows what holds an agent, from the ceiling that planning would put over it
+// (agents 15.5).
+func (c *command) auditAgent(ctx context.Context, name, format string) (err error) {
+	settled, err := c.settleAgents(&agentSettings{defaultAgent: agentWord(name)})
+	if err != nil {
+		return err
+	}
+	runtime, err := c.ceiling(settled, "xmd-audit:"+uuid(), false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runtime.Close(ctx)) }()
+	if _, err := runtime.Provider.Agent(ctx, name); err != nil {
+		return err
+	}
+	held, ok := runtime.Provider.(interface{ Ceiling() []acp.Report })
+	if !ok {
+		return errors.New("the provider of agents does not say what it holds them to")
+	}
+	for _, r := range held.Ceiling() {
+		if err := c.report(audit.InspectAgent(r), format); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *command) auditFragmentCommand() *cobra.Command {
