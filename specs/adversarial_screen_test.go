@@ -1,6 +1,8 @@
 package specs
 
 import (
+	"io"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,6 +11,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/executable-markdown/xmd/internal/elicit"
+	"github.com/executable-markdown/xmd/internal/engine"
+	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/internal/value"
 )
 
 // isHostile reports whether a character drives a terminal, reorders what is around
@@ -116,5 +124,113 @@ func testAnsi(t *testing.T, all []string) {
 
 	for _, candidate := range all {
 		requireDiagnosed(t, w, candidate)
+	}
+}
+
+// A reviewed text is a question as it is shown on a page: what is read, the text that
+// comes back when the escapes that are told apart are undone, and what is said about
+// it.
+type reviewed struct{ shown, undone, said string }
+
+// reviewOnPage asks on a page and reads it.
+func reviewOnPage(t *testing.T, q engine.Question) (r reviewed) {
+	t.Helper()
+	asked := make(chan string, 1)
+	web := elicit.NewWeb(host.NewSite, func(address string) { asked <- address })
+	done := make(chan error, 1)
+	go func() {
+		_, err := web.Ask(t.Context(), q)
+		done <- err
+	}()
+	response, err := http.Get(<-asked)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Empty(t, hostileLines(string(page)))
+	require.NotContains(t, string(page), " checked", "nothing is chosen")
+	require.NoError(t, web.Close())
+	require.Error(t, <-done)
+
+	root, err := html.Parse(strings.NewReader(string(page)))
+	require.NoError(t, err)
+	for n := range root.Descendants() {
+		if n.Type != html.TextNode {
+			continue
+		}
+		in := map[string]bool{}
+		for p := n.Parent; p != nil; p = p.Parent {
+			in[p.Data] = true
+		}
+		switch {
+		case in["pre"] && n.Parent.Data == "b":
+			c, err := strconv.Unquote(`"` + n.Data + `"`)
+			require.NoError(t, err)
+			r.shown, r.undone = r.shown+n.Data, r.undone+c
+		case in["pre"]:
+			r.shown, r.undone = r.shown+n.Data, r.undone+n.Data
+		case in["ul"]:
+			r.said += n.Data
+		}
+	}
+	return r
+}
+
+// reviewOnTerminal asks in lines and returns what was shown before the first field.
+func reviewOnTerminal(t *testing.T, q engine.Question) string {
+	t.Helper()
+	var screen strings.Builder
+	terminal := elicit.NewTerminal(strings.NewReader("\n\n"), &screen)
+	terminal.Plain = true
+	_, err := terminal.Ask(t.Context(), q)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "empty lines decide nothing")
+	require.Empty(t, hostileLines(screen.String()))
+	message, _, asked := strings.Cut(screen.String(), "\ndecision\n")
+	require.True(t, asked)
+	return message
+}
+
+var (
+	bar  = regexp.MustCompile(`(?m)^ *[0-9]* *\| `)
+	goOn = regexp.MustCompile(`\n *: `)
+)
+
+// TestAdversarialReview holds that a person who is asked about a candidate sees all of
+// it on either surface: nothing hides, nothing passes for something else, and what is
+// far away is announced.
+func TestAdversarialReview(t *testing.T) {
+	schema, err := value.Parse([]byte(`{"type":"object","required":["decision"],"properties":{"decision":{"type":"string","enum":["approve","abort"]}}}`))
+	require.NoError(t, err)
+	var texts []string
+	for _, row := range []struct {
+		name  string
+		shown map[int]string // by the number of a candidate
+		said  string
+	}{
+		{"10-over-limit-tail", nil, "Lines 5 to 63 say nothing new"},
+		{"11-name-lookalikes", map[int]string{3: `<F\u0435tch url`, 4: `<Fetch\u200b url`, 7: `<\uff26etch url`}, ""},
+		{"12-fence-closers", nil, ""},
+		{"18-bidi-and-zero-width", map[int]string{1: `\u202etxt.s/etavirp-sw\u202c`, 3: `a\u200b.txt`, 6: `\U000e0020\U000e0041`}, ""},
+		{"19-ansi-review-screen", map[int]string{1: `text\u001b[2K`, 3: `\u001b]8;;https`, 5: `\x9b2J`, 6: `\u009b31m`}, ""},
+		{"22-approve-then-swap", map[int]string{1: "approved text", 2: "changed text"}, ""},
+	} {
+		for i, candidate := range candidates(t, "adversarial/"+row.name+".md") {
+			t.Run(row.name+"/v"+strconv.Itoa(i+1), func(t *testing.T) {
+				message := "A candidate:\n\n``````markdown\n" + candidate + "\n``````"
+				q := engine.Question{Message: message, Schema: schema}
+				page := reviewOnPage(t, q)
+				require.Equal(t, message, page.undone, "what is shown is the text, to the byte")
+				require.Contains(t, page.shown, row.shown[i+1])
+				require.Contains(t, page.said, row.said)
+				if strings.ContainsFunc(candidate, isHostile) {
+					require.Contains(t, page.said, "would not be seen, or would rearrange what is")
+				}
+				screen := reviewOnTerminal(t, q)
+				require.Contains(t, bar.ReplaceAllString(goOn.ReplaceAllString(screen, ""), ""), page.shown)
+				require.Contains(t, strings.Join(strings.Fields(screen), " "), row.said)
+				require.NotContains(t, texts, page.shown, "no two candidates look alike")
+				texts = append(texts, page.shown)
+			})
+		}
 	}
 }

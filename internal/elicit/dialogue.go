@@ -14,8 +14,11 @@ import (
 const MaxLine = 1 << 20
 
 // dialogue has the fields filled in line by line.
-func (t *Terminal) dialogue(ctx context.Context, fields []*field) error {
-	for _, f := range fields {
+func (t *Terminal) dialogue(ctx context.Context, asked *form) error {
+	for i, f := range asked.fields {
+		if !asked.asks(i) {
+			continue
+		}
 		if err := t.converse(ctx, f); err != nil {
 			return err
 		}
@@ -36,7 +39,10 @@ func (t *Terminal) converse(ctx context.Context, f *field) error {
 		for i, o := range f.options {
 			fmt.Fprintf(&b, "%d. %s\n", i+1, o.label)
 		}
-		prompt = fmt.Sprintf("1-%d [%d]> ", len(f.options), f.chosen+1)
+		prompt = fmt.Sprintf("1-%d> ", len(f.options))
+		if f.chosen >= 0 {
+			prompt = fmt.Sprintf("1-%d [%d]> ", len(f.options), f.chosen+1)
+		}
 	}
 	if _, err := io.WriteString(t.out, b.String()); err != nil {
 		return err
@@ -69,7 +75,7 @@ func (f *field) take(line string) error {
 		return nil
 	}
 	line = strings.TrimSpace(line)
-	if line == "" {
+	if line == "" && f.chosen >= 0 {
 		return nil
 	}
 	n, err := strconv.Atoi(line)

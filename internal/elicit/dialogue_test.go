@@ -96,8 +96,11 @@ func TestDialogueShowsTheQuestion(t *testing.T) {
 		"b":{"enum":["one\u001b[2J","two"]}}}`
 	_, shown, err := plain(t, definition, "\nDelete\u202e everything?\n  - *all* of it\r\n", "\n\n")
 	require.NoError(t, err)
-	require.Equal(t, `Delete\u202e everything?
-  - *all* of it
+	require.Equal(t, `Written as escapes because they would not be seen, or would rearrange what is: 1
+character, such as \u202e.
+
+| Delete\u202e everything?
+|   - *all* of it
 
 Name\u202e
 first\u200b (empty: x\u0007y)

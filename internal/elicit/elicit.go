@@ -9,12 +9,18 @@
 //	answer, err := t.Ask(ctx, engine.Question{Message: "Ship it?", Schema: schema})
 //
 // An object is asked field by field, a single string, number, boolean or choice
-// as one field; whatever has no field of its own kind is asked for as JSON text.
-// An answer the schema refuses keeps the question open and shows every issue.
+// as one field; whatever has no field of its own kind is asked for as JSON text. A
+// member that only one branch of an if needs is asked for when it is needed. A choice
+// that has no default has to be made: nothing is decided by pressing Enter. An
+// answer the schema refuses keeps the question open and shows every issue.
 //
-// The invariant: what the person reads is what was written. Text of a document
-// reaches the terminal only through [Visible], so that no control, bidirectional
-// or invisible character can hide or rearrange a part of the question.
+// The invariant: what the person reads is what was written, all of it. Text of a
+// document reaches a person only as a reading of it, in which no control,
+// bidirectional or invisible character hides or rearranges a part, no letter of one
+// alphabet passes for one of another in a name, and no mark covers its neighbours;
+// blank stretches are announced, and no line can pass for something the package says
+// itself. The bytes of the question are
+// not touched by that: they are whoever's who asked, and what is approved (prompt 7.5).
 //
 // The package does not know documents, histories or options. It neither finds out
 // whether its files are a terminal nor reads the environment: whoever constructs a
@@ -78,8 +84,10 @@ func (t *Terminal) Ask(ctx context.Context, q engine.Question) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.show(strings.Trim(q.Message, "\r\n")); err != nil {
-		return nil, err
+	if message := strings.Trim(q.Message, "\r\n"); message != "" {
+		if _, err := io.WriteString(t.out, t.unroll(message)); err != nil {
+			return nil, err
+		}
 	}
 	collect := t.form
 	if t.Plain {
@@ -87,7 +95,7 @@ func (t *Terminal) Ask(ctx context.Context, q engine.Question) (any, error) {
 	}
 	form := newForm(accepted.Definition())
 	for {
-		if err := collect(ctx, form.fields); err != nil {
+		if err := collect(ctx, form); err != nil {
 			return nil, err
 		}
 		answer := form.answer()
@@ -95,6 +103,7 @@ func (t *Terminal) Ask(ctx context.Context, q engine.Question) (any, error) {
 		if len(issues) == 0 {
 			return answer, nil
 		}
+		form.relent()
 		if err := t.show("This answer does not fit:\n" + schema.Lines(issues)); err != nil {
 			return nil, err
 		}
@@ -103,9 +112,6 @@ func (t *Terminal) Ask(ctx context.Context, q engine.Question) (any, error) {
 
 // show writes text of its own, with an empty line after it.
 func (t *Terminal) show(text string) error {
-	if text == "" {
-		return nil
-	}
 	_, err := fmt.Fprintf(t.out, "%s\n\n", Visible(text))
 	return err
 }

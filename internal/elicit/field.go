@@ -40,8 +40,19 @@ type field struct {
 
 	hasPreset bool
 
+	when *branch // nil: always asked
+
 	written string // what was typed
-	chosen  int    // index of the option
+	chosen  int    // index of the option; -1: nothing is decided by not deciding
+}
+
+// A branch is the part of an object's schema that makes a member required, and
+// therefore asked for, depending on the members before it.
+type branch struct {
+	test  *schema.Schema // of those members
+	holds bool           // whether the member is needed when the test is passed, or when it is not
+	judge *schema.Schema // of the member, besides its own; may be nil
+	said  string         // when that is; may be empty
 }
 
 // An option of a choice. An absent one leaves the member out.
@@ -58,20 +69,94 @@ func newForm(definition any) *form {
 	properties, _ := o.Get("properties")
 	members, _ := properties.(*value.Object)
 	if kind, _ := o.String("type"); kind != "object" || members.Len() == 0 {
-		return &form{fields: []*field{newField("answer", o, true)}, whole: true}
+		return &form{fields: []*field{newField("answer", o, true, nil)}, whole: true}
 	}
 	arg, _ := o.Get("required")
 	required, _ := arg.([]any)
 	f := &form{}
+	branches, depends := branchesOf(o)
 	for name, member := range members.All() {
 		declared, _ := member.(*value.Object)
-		f.fields = append(f.fields, newField(name, declared, slices.Contains(required, any(name))))
+		needed := slices.Contains(required, any(name))
+		var when *branch
+		if delete(depends, name); !needed && len(depends) == 0 {
+			when = branches[name]
+		}
+		f.fields = append(f.fields, newField(name, declared, needed || when != nil, when))
 	}
 	return f
 }
 
-func newField(name string, declared *value.Object, required bool) *field {
-	f := &field{name: name, title: name, required: required}
+// branchesOf finds the members of an object that only one branch of its schema needs,
+// and what the branches depend on.
+func branchesOf(o *value.Object) (branches map[string]*branch, depends map[string]bool) {
+	arg, _ := o.Get("if")
+	condition, _ := arg.(*value.Object)
+	tested := membersOf(condition)
+	test, err := schema.Compile(condition) // fails for a reference to the schema around it
+	if tested.Len() == 0 || err != nil {
+		return nil, nil
+	}
+	branches, depends = map[string]*branch{}, map[string]bool{}
+	for name := range tested.All() {
+		depends[name] = true
+	}
+	for _, keyword := range []string{"then", "else"} {
+		arg, _ := o.Get(keyword)
+		part, _ := arg.(*value.Object)
+		members := membersOf(part)
+		arg, _ = part.Get("required")
+		names, _ := arg.([]any)
+		for _, arg := range names {
+			name, _ := arg.(string)
+			if _, both := branches[name]; both {
+				branches[name] = nil
+				continue
+			}
+			b := &branch{test: test, holds: keyword == "then"}
+			if member, ok := members.Get(name); ok {
+				b.judge, _ = schema.Compile(member)
+			}
+			if b.holds {
+				b.said = saidOf(tested)
+			}
+			branches[name] = b
+		}
+	}
+	return branches, depends
+}
+
+// saidOf says when members are what a condition wants, if that is one value of one.
+func saidOf(tested *value.Object) string {
+	for name, member := range tested.All() {
+		wanted, _ := member.(*value.Object)
+		if constant, ok := wanted.Get("const"); ok && tested.Len() == 1 {
+			return name + " is " + labelOf(constant)
+		}
+	}
+	return ""
+}
+
+// asks reports whether a field is asked for, after those before it.
+func (f *form) asks(i int) bool {
+	return f.fields[i].when == nil || f.fields[i].when.taken(f.object(i))
+}
+
+// taken reports whether the members before make the branch count.
+func (b *branch) taken(before *value.Object) bool {
+	return len(b.test.Validate(before)) == 0 == b.holds
+}
+
+// relent has every field asked for, whatever the answers: what the branches say is
+// not all the schema says when it refused their answer.
+func (f *form) relent() {
+	for _, field := range f.fields {
+		field.when = nil
+	}
+}
+
+func newField(name string, declared *value.Object, required bool, when *branch) *field {
+	f := &field{name: name, title: name, required: required, when: when}
 	if title, _ := declared.String("title"); title != "" {
 		f.title = title
 	}
@@ -80,7 +165,7 @@ func newField(name string, declared *value.Object, required bool) *field {
 	if declared != nil && f.kind != choice {
 		f.judge, _ = schema.Compile(declared) // fails for a reference to the schema around the field
 	}
-	f.title, f.help = Visible(f.title), Visible(f.hint(declared))
+	f.title, f.help = legible(f.title), legible(f.hint(declared))
 	return f
 }
 
@@ -93,7 +178,7 @@ func (f *field) classify(declared *value.Object) {
 	case len(values) > 0:
 		f.kind = choice
 		for _, v := range values {
-			f.options = append(f.options, option{label: Visible(labelOf(v)), value: v})
+			f.options = append(f.options, option{label: legible(labelOf(v)), value: v})
 		}
 	case kind == "boolean":
 		f.kind = choice
@@ -103,13 +188,13 @@ func (f *field) classify(declared *value.Object) {
 	case kind == "number", kind == "integer":
 		f.kind = number
 	}
-	if f.kind != choice {
-		return
-	}
-	if !f.required && !f.hasPreset {
+	switch {
+	case f.kind != choice:
+	case f.required && !f.hasPreset:
+		f.chosen = -1
+	case !f.hasPreset:
 		f.options = append([]option{{label: "(leave out)", absent: true}}, f.options...)
-	}
-	if f.hasPreset {
+	default:
 		f.chosen = max(0, slices.IndexFunc(f.options, func(o option) bool { return value.Equal(o.value, f.preset) }))
 	}
 }
@@ -136,6 +221,8 @@ func (f *field) hint(declared *value.Object) string {
 		switch {
 		case f.hasPreset:
 			facts = append(facts, "empty: "+labelOf(f.preset))
+		case !f.required && f.when != nil && f.when.said != "":
+			facts = append(facts, "needed when "+f.when.said)
 		case !f.required:
 			facts = append(facts, "empty: leave out")
 		}
@@ -172,12 +259,18 @@ func (f *field) read(typed string) (v any, ok bool, err error) {
 			return nil, false, errors.New("write a number, such as 3 or 0.5")
 		}
 	}
-	if f.judge == nil {
-		return v, true, nil
+	var issues []schema.Issue
+	if f.judge != nil {
+		issues = f.judge.Validate(v)
 	}
-	issues := f.judge.Validate(v)
-	if len(issues) == 0 {
+	if f.when != nil && f.when.judge != nil {
+		issues = append(issues, f.when.judge.Validate(v)...)
+	}
+	switch {
+	case len(issues) == 0:
 		return v, true, nil
+	case typed == "":
+		return nil, false, errors.New("this is needed")
 	}
 	messages := make([]string, len(issues))
 	for i, issue := range issues {
@@ -189,6 +282,9 @@ func (f *field) read(typed string) (v any, ok bool, err error) {
 // result is the value of a field that was filled in.
 func (f *field) result() (v any, ok bool) {
 	if f.kind == choice {
+		if f.chosen < 0 {
+			return nil, false
+		}
 		o := f.options[f.chosen]
 		return o.value, !o.absent
 	}
@@ -202,8 +298,16 @@ func (f *form) answer() any {
 		v, _ := f.fields[0].result()
 		return v
 	}
-	o := value.NewObject(len(f.fields))
-	for _, field := range f.fields {
+	return f.object(len(f.fields))
+}
+
+// object puts the first fields together, as far as they are asked for.
+func (f *form) object(count int) *value.Object {
+	o := value.NewObject(count)
+	for _, field := range f.fields[:count] {
+		if field.when != nil && !field.when.taken(o) {
+			continue
+		}
 		if v, ok := field.result(); ok {
 			o.Set(field.name, value.Clone(v))
 		}

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"context"
+	"errors"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -9,12 +10,8 @@ import (
 )
 
 // form has the fields filled in on a terminal whose cursor can move.
-func (t *Terminal) form(ctx context.Context, fields []*field) error {
-	inputs := make([]huh.Field, len(fields))
-	for i, f := range fields {
-		inputs[i] = f.input()
-	}
-	form := huh.NewForm(huh.NewGroup(inputs...))
+func (t *Terminal) form(ctx context.Context, asked *form) error {
+	form := huh.NewForm(asked.groups()...)
 	form.SubmitCmd, form.CancelCmd = tea.Quit, tea.Quit
 	// Signals belong to the command, which ends ctx; Ctrl-C arrives as a key.
 	options := []tea.ProgramOption{tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler()}
@@ -48,6 +45,26 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m model) View() tea.View { return tea.NewView(m.form.View()) }
 
+// groups are the fields as they are shown: together, up to one that is asked only
+// after some answers. That one stands alone.
+func (f *form) groups() []*huh.Group {
+	var groups []*huh.Group
+	var together []huh.Field
+	for i, field := range f.fields {
+		if field.when == nil {
+			together = append(together, field.input())
+		}
+		if len(together) > 0 && (field.when != nil || i == len(f.fields)-1) {
+			groups = append(groups, huh.NewGroup(together...))
+			together = nil
+		}
+		if field.when != nil {
+			groups = append(groups, huh.NewGroup(field.input()).WithHideFunc(func() bool { return !f.asks(i) }))
+		}
+	}
+	return groups
+}
+
 // tallest is how many options of a choice are shown at a time.
 const tallest = 12
 
@@ -63,7 +80,16 @@ func (f *field) input() huh.Field {
 		for i, o := range f.options {
 			options[i] = huh.NewOption(o.label, i)
 		}
-		menu := huh.NewSelect[int]().Title(f.title).Description(f.help).Options(options...).Value(&f.chosen)
+		if f.chosen < 0 { // an Enter too many must not choose
+			options = append([]huh.Option[int]{huh.NewOption("(choose one)", -1)}, options...)
+		}
+		menu := huh.NewSelect[int]().Title(f.title).Description(f.help).Options(options...).Value(&f.chosen).
+			Validate(func(chosen int) error {
+				if chosen < 0 {
+					return errors.New("choose one")
+				}
+				return nil
+			})
 		if len(options) > tallest {
 			menu.Height(tallest)
 		}

@@ -24,19 +24,58 @@ func Visible(text string) string {
 	b.WriteString(text[:hidden])
 	for i := hidden; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case !isHidden(r):
+		if isHidden(r) {
+			writeEscape(&b, r, text[i:i+size])
+		} else {
 			b.WriteString(text[i : i+size])
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 		i += size
 	}
 	return b.String()
+}
+
+// writeEscape writes a character, which text is encoded as, in a way that can be
+// seen.
+func writeEscape(b *strings.Builder, r rune, text string) {
+	switch {
+	case r == utf8.RuneError && len(text) == 1:
+		fmt.Fprintf(b, `\x%02x`, text[0])
+	case r > 0xffff:
+		fmt.Fprintf(b, `\U%08x`, r)
+	default:
+		fmt.Fprintf(b, `\u%04x`, r)
+	}
+}
+
+// escapeAt returns the length of the escape that text begins with, 0 for none. A
+// document may spell one itself; nobody can tell it from a written one, and it is
+// as visible.
+func escapeAt(text string) int {
+	if len(text) < 4 || text[0] != '\\' {
+		return 0
+	}
+	digits := escapeDigits(text[1])
+	if digits == 0 || len(text) < 2+digits {
+		return 0
+	}
+	for _, c := range []byte(text[2 : 2+digits]) {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
+			return 0
+		}
+	}
+	return 2 + digits
+}
+
+func escapeDigits(kind byte) int {
+	switch kind {
+	case 'x':
+		return 2
+	case 'u':
+		return 4
+	case 'U':
+		return 8
+	}
+	return 0
 }
 
 // isHidden reports whether a character has no shape of its own. It is also true

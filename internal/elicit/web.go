@@ -114,8 +114,7 @@ func (w *Web) serve() (*host.Site, error) {
 // A questionPage is the page of one question, open until something settles it.
 type questionPage struct {
 	title   string // visible text, as the message is
-	blocks  []block
-	lines   int
+	message *leaflet
 	sheet   *sheet
 	judge   *schema.Schema
 	token   string        // proves that a form was made by this page
@@ -133,11 +132,9 @@ type settlement struct {
 }
 
 func newQuestionPage(message string, accepted *schema.Schema) *questionPage {
-	blocks, lines := blocksOf(Visible(message))
 	return &questionPage{
 		title:   titleOf(accepted.Definition()),
-		blocks:  blocks,
-		lines:   lines,
+		message: newLeaflet(message),
 		sheet:   newSheet(accepted.Definition()),
 		judge:   accepted,
 		token:   rand.Text(),

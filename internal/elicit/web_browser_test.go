@@ -175,11 +175,12 @@ func TestBrowserAnswersByKeyboard(t *testing.T) {
 	done := d.ask(t.Context(), strings.Repeat("one of many lines\n", 99_999)+"the last \u202eline", review)
 	b.open(<-d.asked)
 	require.Equal(t, "rgb(246, 248, 250)", b.eval(`getComputedStyle(document.querySelector(".message")).backgroundColor`), "the policy lets the style through")
-	require.Equal(t, "100000", b.eval(`parseInt(document.querySelector(".size").textContent)`))
+	require.Equal(t, "100,000 lines Go to the answer", b.eval(`document.querySelector(".size").textContent`))
+	require.Equal(t, "true", b.eval(`document.querySelector(".message").textContent.endsWith("the last \\u202eline")`))
 
 	b.key("Tab", "")
-	require.Equal(t, "message", b.eval(`document.activeElement.className`), "the message can be scrolled by keys")
-	require.Equal(t, "true", b.eval(`document.activeElement.textContent.endsWith("the last \\u202eline")`))
+	b.key("Enter", "\r")
+	require.Equal(t, "true", b.eval(`document.querySelector("#reply").getBoundingClientRect().top < innerHeight`), "the link leads to the answer")
 	b.tabTo("answer-0-o0")
 	b.key("ArrowDown", "") // revise
 	require.Equal(t, "answer-0-o1", b.eval(`document.querySelector("input:checked").id`))
@@ -199,6 +200,40 @@ func TestBrowserAnswersByKeyboard(t *testing.T) {
 	text, err := value.JSON(got.answer)
 	require.NoError(t, err)
 	require.Equal(t, `{"decision":"revise","feedback":"shorter,\nplease"}`, text)
+}
+
+// TestPR9_BrowserHidesNothing looks at a review that pads, piles and stretches.
+func TestPR9_BrowserHidesNothing(t *testing.T) {
+	b := newBrowser(t)
+	d := newDesk(t)
+	message := "```\n" + strings.Repeat("word ", 60) + "\n" + strings.Repeat(" ", 500) + "<Exec />\na" + strings.Repeat("\u0301", 100) + " b\u20dd \ufdfd\n\n\n" +
+		strings.Repeat("x", 3000) + "\n" + strings.Repeat("line\n", 20) + "```"
+	done := d.ask(t.Context(), message, review)
+	address := <-d.asked
+	for _, width := range []int{1280, 390} {
+		b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+		b.open(address)
+		require.Equal(t, "true", b.eval(`document.documentElement.scrollWidth <= innerWidth`), "%d", width)
+		require.Equal(t, legible(message), b.eval(`(() => {
+			getSelection().selectAllChildren(document.querySelector(".message"));
+			return getSelection().toString().replace(/\n$/, "");
+		})()`), "what is selected is the text, without the numbers")
+		const text = `(line => {
+			const range = document.createRange();
+			range.selectNodeContents(line);
+			return [...range.getClientRects()].filter(r => r.width > 0);
+		})`
+		require.Equal(t, "true", b.eval(`[...document.querySelectorAll(".message span")].every(line => {
+			const box = line.getBoundingClientRect(), gutter = parseFloat(getComputedStyle(line, "::before").width);
+			return box.height > 10 && getComputedStyle(line).overflowY === "clip" && `+text+`(line).every(r => r.left >= box.left + gutter && r.right <= box.right);
+		})`), "every line has room of its own, beside its number, and nothing of it outside, at %d", width)
+		require.Equal(t, "true", b.eval(`[...document.querySelectorAll(".message span")].slice(1).every((line, i) =>
+			line.getBoundingClientRect().top >= document.querySelectorAll(".message span")[i].getBoundingClientRect().bottom - 1)`))
+		require.Equal(t, "none", b.eval(`getComputedStyle(document.querySelector(".message span"), "::before").userSelect`))
+		require.Equal(t, `"1"`, b.eval(`getComputedStyle(document.querySelector(".message span"), "::before").content.slice(0, 3)`))
+	}
+	b.load("Runtime.evaluate", map[string]any{"expression": `document.querySelector("[name=cancel]").click()`})
+	require.ErrorIs(t, (<-done).err, ErrInterrupted)
 }
 
 // TestBrowserIsAskedInAnyShape looks at the page on a desk and on a phone, by day

@@ -64,23 +64,12 @@ func note(status int, title, text string) host.Reply {
 type pageView struct {
 	Style   template.CSS
 	Title   string
-	Message []block
-	Lines   int // of the message
+	Message *leaflet
 	Token   string
 	Root    controlView
 	Faulty  []controlView // those with faults, in the order they stand in
 	focused bool          // whether a control was found to start at
 }
-
-// A block is some lines of the message. Whole blocks are as tall as each other, so
-// a browser can leave those out that are not on the screen.
-type block struct {
-	Text  string
-	Whole bool
-}
-
-// blockLines is the number of lines of a whole block; the style knows it too.
-const blockLines = 100
 
 // A controlView is a control as somebody filled it in.
 type controlView struct {
@@ -124,7 +113,7 @@ func (c controlView) Described() string {
 
 // show is the page of the open question, as somebody filled it in.
 func (p *questionPage) show(status int, f *filled) host.Reply {
-	view := pageView{Style: template.CSS(webStyle), Title: p.title, Message: p.blocks, Lines: p.lines, Token: p.token}
+	view := pageView{Style: template.CSS(webStyle), Title: p.title, Message: p.message, Token: p.token}
 	view.Root = view.control(p.sheet.root, f)
 	return reply(status, "page", view)
 }
@@ -185,30 +174,11 @@ func kindOf(c *control) string {
 	return "line"
 }
 
-// blocksOf cuts the message into blocks.
-func blocksOf(message string) (blocks []block, count int) {
-	for message != "" {
-		end, n := 0, 0
-		for n < blockLines && end < len(message) {
-			n++
-			if i := strings.IndexByte(message[end:], '\n'); i >= 0 {
-				end += i + 1
-			} else {
-				end = len(message)
-			}
-		}
-		blocks = append(blocks, block{Text: message[:end], Whole: n == blockLines})
-		count += n
-		message = message[end:]
-	}
-	return blocks, count
-}
-
 // titleOf is the title of the page: what the schema says, if it says so.
 func titleOf(definition any) string {
 	o, _ := definition.(*value.Object)
 	if title, _ := o.String("title"); title != "" {
-		return Visible(title)
+		return legible(title)
 	}
 	return "Question"
 }

@@ -43,7 +43,7 @@ type control struct {
 func newSheet(definition any) *sheet {
 	o, _ := definition.(*value.Object)
 	s := &sheet{byPath: map[string]*control{}}
-	s.root = newControl("answer", "", "answer", o, true, 0)
+	s.root = newControl("answer", "", "answer", o, true, nil, 0)
 	s.root.title = "Your answer" // the title of the schema is that of the page
 	s.index(s.root)
 	return s
@@ -60,14 +60,13 @@ func (s *sheet) index(c *control) {
 // objects that are its members. Deeper ones are written as JSON.
 const groupLevels = 2
 
-func newControl(id, path, name string, declared *value.Object, required bool, level int) *control {
-	c := &control{field: newField(name, declared, required), id: id, path: path}
-	c.judge = nil // the whole answer is judged at once, so that every issue is shown at once
+func newControl(id, path, name string, declared *value.Object, required bool, when *branch, level int) *control {
+	c := &control{field: newField(name, declared, required, when), id: id, path: path}
+	c.judge, c.when = nil, nil // the whole answer is judged at once, so that every issue is shown at once
 	members := membersOf(declared)
 	kind, _ := declared.String("type")
 	switch {
-	case c.kind == choice && required && !c.hasPreset:
-		c.chosen = -1 // nothing is decided by not deciding
+	case c.kind == choice:
 	case c.kind == text:
 		c.area = roomy(declared)
 	case kind == "array":
@@ -80,14 +79,19 @@ func newControl(id, path, name string, declared *value.Object, required bool, le
 		for _, n := range names {
 			needed[n] = true
 		}
+		branches, depends := branchesOf(declared)
 		for member, sub := range members.All() {
 			definition, _ := sub.(*value.Object)
+			var when *branch
+			if delete(depends, member); !needed[member] && len(depends) == 0 {
+				when = branches[member]
+			}
 			c.members = append(c.members, newControl(id+"-"+strconv.Itoa(len(c.members)), path+"/"+escapeToken(member),
-				member, definition, needed[member], level+1))
+				member, definition, needed[member], when, level+1))
 		}
 	}
 	if c.layout != single {
-		c.help = Visible(c.note(declared))
+		c.help = legible(c.note(declared))
 	}
 	return c
 }
@@ -96,7 +100,7 @@ func newControl(id, path, name string, declared *value.Object, required bool, le
 func (c *control) list(declared *value.Object) {
 	arg, _ := declared.Get("items")
 	items, _ := arg.(*value.Object)
-	item := newField("item", items, true)
+	item := newField("item", items, true, nil)
 	item.judge = nil
 	unique, _ := declared.Get("uniqueItems")
 	switch {

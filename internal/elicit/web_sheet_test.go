@@ -169,23 +169,47 @@ func TestPageBoundsFaults(t *testing.T) {
 	}
 }
 
-func TestBlocksHoldTheMessage(t *testing.T) {
-	for _, n := range []int{0, 1, 2, blockLines - 1, blockLines, blockLines + 1, 3 * blockLines} {
+// TestVastMessageHasFewElements looks at a text whose every line would be an element,
+// and at one of nothing but escapes.
+func TestVastMessageHasFewElements(t *testing.T) {
+	for name, message := range map[string]string{
+		"lines":   "\n\n" + strings.Repeat("<&>\u202e\n", maxElements) + "end",
+		"escapes": strings.Repeat("\u202e", 10*maxElements),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPage(t, "", `{}`)
+			p.message = newLeaflet(message)
+			page := shows(t, p.visit(host.Visit{}))
+			require.Equal(t, Visible(message), page.message())
+			require.LessOrEqual(t, len(page.all(func(*html.Node) bool { return true })), maxElements+100)
+			require.NotEmpty(t, page.all(func(n *html.Node) bool { return has(n, "data-n") }))
+		})
+	}
+}
+
+func TestLeavesHoldTheMessage(t *testing.T) {
+	for _, n := range []int{0, 1, 2, leafLines - 1, leafLines, leafLines + 1, 3 * leafLines} {
 		for _, end := range []string{"", "\n"} {
-			message := strings.TrimSuffix(strings.Repeat("x\n", n), "\n") + end
-			blocks, count := blocksOf(message)
-			var b strings.Builder
-			for i, block := range blocks {
-				b.WriteString(block.Text)
-				require.Equal(t, block.Whole, strings.Count(block.Text, "x") == blockLines, "block %d of %d lines", i, n)
+			message := strings.TrimSuffix(strings.Repeat("<&x>\"'\u202e\n", n), "\n") + end
+			if message == "\n" {
+				continue
 			}
-			require.Equal(t, message, b.String())
-			if n > 0 {
-				require.Equal(t, n, count)
+			page := shows(t, newPage(t, message, `{}`).visit(host.Visit{}))
+			require.Equal(t, Visible(message), page.message())
+			leaves := page.all(func(n *html.Node) bool { return n.Data == "pre" })
+			require.Len(t, leaves, (n+leafLines-1)/leafLines)
+			for _, leaf := range leaves {
+				require.Equal(t, attribute(leaf, "class") == "whole", strings.Count(content(leaf), "x") == leafLines)
+			}
+			numbers := page.all(func(n *html.Node) bool { return has(n, "data-n") })
+			require.Len(t, numbers, n)
+			for i, line := range numbers {
+				require.Equal(t, strconv.Itoa(i+1), attribute(line, "data-n"))
+				require.Equal(t, `\u202e`, content(line.FirstChild.NextSibling), "an escape is told apart")
 			}
 		}
 	}
-	require.Contains(t, webStyle, " "+strconv.Itoa(blockLines)+"lh", "the style says how tall a whole block is")
+	require.Contains(t, webStyle, " "+strconv.Itoa(leafLines)+"lh", "the style says how tall a whole leaf is")
 }
 
 // FuzzSheet sends any form to the pages of several schemas: whatever it says, there

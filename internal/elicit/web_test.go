@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -134,6 +135,15 @@ func content(n *html.Node) string {
 	return b.String()
 }
 
+// message is the text of the question.
+func (s shown) message() string {
+	var b strings.Builder
+	for _, n := range s.all(func(n *html.Node) bool { return n.Data == "pre" }) {
+		b.WriteString(content(n))
+	}
+	return b.String()
+}
+
 // form is what a browser would send if nobody touched the page.
 func (s shown) form() url.Values {
 	form := url.Values{}
@@ -252,6 +262,72 @@ func TestWebAddressesCannotBeGuessed(t *testing.T) {
 		d.post(page.address, form)
 		require.Equal(t, asking{true, nil}, <-done)
 	}
+}
+
+func TestPR9_PageShowsTheWholeText(t *testing.T) {
+	d := newDesk(t)
+	draft := "```\n" + "{props.request} <Fail message=\"x\" /> &amp;\n````` \u202e\x1b[2J\u200b F\u0435tch a\u0336\r\n" + strings.Repeat("\n", 50) + strings.Repeat(" ", 200) + "<Exec />\n```"
+	done := d.ask(t.Context(), draft, review)
+	page := d.get(<-d.asked)
+	require.Equal(t, "```\n{props.request} <Fail message=\"x\" /> &amp;\n````` \\u202e\\u001b[2J\\u200b F\\u0435tch a\\u0336\\u000d\n"+
+		strings.Repeat("\n", 50)+strings.Repeat(" ", 200)+"<Exec />\n```", page.message())
+	var marked []string
+	for _, n := range page.all(func(n *html.Node) bool { return n.Data == "b" }) {
+		marked = append(marked, content(n))
+	}
+	require.Equal(t, []string{`\u202e`, `\u001b`, `\u200b`, `\u0435`, `\u0336`, `\u000d`}, marked)
+	remarks := page.all(func(n *html.Node) bool { return attribute(n, "class") == "remarks" })
+	require.Len(t, remarks, 1)
+	require.Equal(t, []string{
+		"55 lines Go to the answer",
+		`Written as escapes because they would not be seen, or would rearrange what is: 4 characters, such as \u202e.`,
+		`Written as escapes because they would pass for something else: 1 character, such as \u0435.`,
+		`Written as escapes because they would reach over what is beside them: 1 character, such as \u0336.`,
+		"Lines 4 to 53 say nothing new: they are empty, nearly empty or like the line before. The text goes on below them.",
+		"Line 54 has 200 columns of blanks in a row, and more text behind them.",
+	}, strings.Split(strings.Trim(strings.ReplaceAll(content(remarks[0]), "\n\n", "\n"), "\n"), "\n"))
+	require.Empty(t, page.all(func(n *html.Node) bool { return has(n, "checked") }), "nothing is chosen")
+
+	form := page.form()
+	require.Equal(t, 422, d.post(page.address, form).status)
+	page.fill(t, form, "decision", "approve")
+	require.Equal(t, 200, d.post(page.address, form).status)
+	require.NoError(t, (<-done).err)
+}
+
+func TestPR8_EmptyFeedbackKeepsThePageOpen(t *testing.T) {
+	d := newDesk(t)
+	done := d.ask(t.Context(), "Ship it?", review)
+	page := d.get(<-d.asked)
+	help := page.all(func(n *html.Node) bool { return attribute(n, "id") == "answer-1-help" })
+	require.Len(t, help, 1)
+	require.Equal(t, "(needed when decision is revise)", content(help[0]))
+	form := page.form()
+	page.fill(t, form, "decision", "revise")
+	refused := d.post(page.address, form)
+	require.Equal(t, 422, refused.status)
+	require.Equal(t, []string{"this is needed"}, refused.faults("answer-1"))
+	require.Empty(t, done)
+	page.fill(t, form, "feedback", "shorter")
+	require.Equal(t, 200, d.post(page.address, form).status)
+	require.NoError(t, (<-done).err)
+}
+
+func TestPR9_ALongMessageIsServedSoon(t *testing.T) {
+	d := newDesk(t)
+	done := d.ask(t.Context(), strings.Repeat("one of many lines\n", 99_999)+"the last line", `{"type":"boolean"}`)
+	address := <-d.asked
+	start := time.Now()
+	response, err := http.Get(address)
+	require.NoError(t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Less(t, time.Since(start), 2*time.Second)
+	require.Contains(t, string(text), `<pre class="whole" data-n="99901">`)
+	require.Contains(t, string(text), "\nthe last line</pre>")
+	require.NoError(t, d.web.Close())
+	require.Error(t, (<-done).err)
 }
 
 func TestWebKeepsWhatWasWritten(t *testing.T) {
