@@ -1,4 +1,4 @@
-# make run    build xmd and run the example documents
+# make run    build xmd, run the example documents, and have one written, approved and run
 # make test   the whole suite
 # make check  formatting, vet, staticcheck, the suite under the race detector
 # make bench  benchmarks and start-up cost; they report, they do not gate
@@ -6,6 +6,7 @@
 # make defects  put every deliberate defect in place, show which rows it reddens
 # make differential  100,000 generated programs through three evaluators
 # make oracle  the same programs through wasmtime; needs a C compiler
+# make interop  the tests with programs nobody here wrote, all of them; needs node and 900 MB
 # make build  the release binary in bin/
 
 GO       ?= go
@@ -15,7 +16,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run test check bench fuzz defects differential oracle build
+.PHONY: run test check bench fuzz defects differential oracle interop build
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/xmd ./cmd/xmd
@@ -23,6 +24,8 @@ build:
 run: build
 	@cd examples && ../bin/xmd run tour.md --props-name Ada
 	@cd examples && ../bin/xmd run evaluate.md --profile observer.yaml
+	@echo
+	@GO='$(GO)' examples/prompt/demo.sh
 
 test:
 	$(GO) test ./...
@@ -49,6 +52,12 @@ differential:
 
 oracle:
 	cd oracle && CGO_ENABLED=1 $(GO) vet -tags wasmtime ./... && CGO_ENABLED=1 $(GO) test -tags wasmtime -timeout 30m ./...
+
+MODULES ?= $(or $(TMPDIR),/tmp)/xmd-interop
+
+interop:
+	interop/install '$(MODULES)' full
+	XMD_INTEROP=full XMD_INTEROP_MODULES='$(MODULES)' $(GO) test ./interop -count=1 -v -timeout 30m
 
 fuzz:
 	@for p in $$($(GO) list ./...); do \

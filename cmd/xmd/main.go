@@ -25,12 +25,18 @@ func run() int {
 	// that what the run started is still put away. Handled, not ignored: commands
 	// would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	hurry, rush := context.WithCancel(context.Background())
+	defer rush()
 	go func() {
 		<-signals
 		cancel(cli.ErrInterrupted)
-		signal.Stop(signals) // a second signal ends the process at once
+		<-signals
+		rush()               // what is put away is not waited for any longer
+		signal.Stop(signals) // a third signal ends the process at once
 	}()
-	return cli.Main(ctx, cli.ThisProcess(stamp()))
+	process := cli.ThisProcess(stamp())
+	process.Hurry = hurry
+	return cli.Main(ctx, process)
 }
 
 // stamp is the linker's version, the module's, or "devel".

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,6 +18,7 @@ import (
 	"github.com/executable-markdown/xmd/agent/acp"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/plan"
 )
 
 // agentSettings are the five options about agents, declared once for every command
@@ -66,20 +70,16 @@ func (s *agentSettings) mode() (agent.Mode, error) {
 	return mode, nil
 }
 
-// A settledStack is what agent elements of an invocation work with: one provider, one
-// default agent, one permission mode, settled once.
-type settledStack struct {
-	region    agent.Region
-	providers map[string]engine.AgentProvider
+// An agentSettlement is what agent elements of an invocation work with, settled once:
+// one way to make providers, one default agent, one permission mode.
+type agentSettlement struct {
+	options acp.Options
+	mode    agent.Mode
+	asker   agent.Asker // nil: nobody is asked
 }
 
-// close ends what agents were started.
-func (s *settledStack) close(ctx context.Context) error {
-	return s.region.Provider.Close(context.WithoutCancel(ctx))
-}
-
-// agents settles the stack. It reads the configuration file and starts nothing.
-func (c *command) agents(s *agentSettings) (*settledStack, error) {
+// settleAgents settles the stack. It reads the configuration file and starts nothing.
+func (c *command) settleAgents(s *agentSettings) (*agentSettlement, error) {
 	mode, err := s.mode()
 	if err != nil {
 		return nil, err
@@ -103,31 +103,103 @@ func (c *command) agents(s *agentSettings) (*settledStack, error) {
 	if config != nil {
 		sources.Config = config.DefaultAgent
 	}
-	options := acp.Options{
+	settled := &agentSettlement{mode: mode, options: acp.Options{
 		Agents: registry, LookPath: look, Env: env, Version: c.Version,
 		DefaultAgent: agent.DefaultAgent(sources),
 		BuiltIn:      func() string { return registry.BuiltIn(look, nil) },
 		Secrets:      c.secrets(nil),
-	}
+		Hurry:        c.Hurry,
+	}}
 	if home := c.Env["HOME"]; home != "" {
-		options.Homes = []string{home}
+		settled.options.Homes = []string{home}
 	}
 	if root := c.dataRoot(); root != "" {
-		options.Sessions = acp.NewStore(filepath.Join(root, "xmd", "agents", "sessions"))
+		settled.options.Sessions = acp.NewStore(filepath.Join(root, "xmd", "agents", "sessions"))
 	}
-	stack := &settledStack{region: agent.Region{
-		Provider: acp.New(options), DefaultAgent: options.DefaultAgent, Mode: mode,
-	}}
 	if isTerminal(c.Stdin) && isTerminal(c.Stdout) {
-		stack.region.Asker = agent.NewLineAsker(c.err, c.line)
+		settled.asker = agent.NewLineAsker(c.err, c.line)
 	}
+	return settled, nil
+}
+
+// An agentStack is a fresh provider and the ways a document has to make others.
+type agentStack struct {
+	region    agent.Region
+	providers map[string]engine.AgentProvider
+}
+
+// stack makes the providers of one run. Nothing is started.
+func (s *agentSettlement) stack() *agentStack {
 	inner := func(defaultAgent string, _ agent.Mode) (agent.Provider, error) {
-		o := options
+		o := s.options
 		o.DefaultAgent = defaultAgent
 		return acp.New(o), nil
 	}
-	stack.providers = map[string]engine.AgentProvider{"acp": inner, "acpx": inner}
-	return stack, nil
+	return &agentStack{
+		region:    agent.Region{Provider: acp.New(s.options), DefaultAgent: s.options.DefaultAgent, Mode: s.mode, Asker: s.asker},
+		providers: map[string]engine.AgentProvider{"acp": inner, "acpx": inner},
+	}
+}
+
+// ceiling holds an agent to the ceiling for one conversation (agents 18).
+func (c *command) ceiling(s *agentSettlement, session string, named bool) (plan.Runtime, error) {
+	data := c.dataRoot()
+	if data == "" {
+		return plan.Runtime{}, usage("no directory is known to keep what an agent needs in; set HOME")
+	}
+	o := s.options
+	contain := c.containment()
+	ceiling := acp.CeilingOptions{
+		Agents: o.Agents, LookPath: o.LookPath, DefaultAgent: o.DefaultAgent, Names: agentNames(o.Agents),
+		Adapters: filepath.Join(data, "xmd", "agents", "adapters"), Sessions: o.Sessions,
+		Session: session, Named: named, Instructions: planningInstructions,
+		Env: o.Env, Containment: contain, Version: o.Version, Secrets: o.Secrets, UserHomes: o.Homes, Hurry: o.Hurry,
+	}
+	if ceiling.DefaultAgent == "" { // the first that can be held (D-37)
+		ceiling.DefaultAgent = o.Agents.BuiltIn(o.LookPath, func(command agent.Command) bool { return acp.Holds(command, contain) })
+	}
+	if err := ceiling.Check(); err != nil {
+		return plan.Runtime{}, unheld(err)
+	}
+	directories, err := host.OpenPrivate(filepath.Join(data, "xmd", "prompt", "sessions"))
+	if err != nil {
+		return plan.Runtime{}, fmt.Errorf("the directory of planning conversations cannot be used: %w", err)
+	}
+	homes, err := host.OpenPrivate(filepath.Join(data, "xmd", "agents", "homes"))
+	if err != nil {
+		return plan.Runtime{}, errors.Join(fmt.Errorf("the directory of private homes cannot be used: %w", err), directories.Close())
+	}
+	ceiling.Directories, ceiling.Homes = directories, homes
+	provider, err := acp.NewConstrained(ceiling)
+	end := func() error { return errors.Join(directories.Close(), homes.Close()) }
+	if err != nil {
+		return plan.Runtime{}, errors.Join(unheld(err), end())
+	}
+	return plan.Runtime{Provider: provider, Close: func(ctx context.Context) error {
+		return errors.Join(provider.Close(ctx), end())
+	}}, nil
+}
+
+// unheld is why there is no ceiling, as a person who wants to plan is told it.
+func unheld(err error) error {
+	switch {
+	case errors.Is(err, agent.ErrNoDefaultAgent):
+		return fmt.Errorf("%w. None that can be held to the planning ceiling is installed: install claude-code-acp, gemini or codex-acp, "+
+			"or give the command of another in agents.yaml (XMD_AGENTS_FILE); the README shows the command with a scripted one", err)
+	case errors.Is(err, agent.ErrSessionBusy): // a refusal here: nothing was waited for (prompt 6.4)
+		return refusal{err}
+	}
+	return err
+}
+
+// agentNames lists the agents to suggest where one cannot be used.
+func agentNames(r *agent.Registry) []string {
+	names := []string{"claude", "gemini", "codex"}
+	if r.Config != nil {
+		names = append(names, slices.Sorted(maps.Keys(r.Config.Agents))...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // agentConfig reads the person's file about agents; nil when there is none. It names

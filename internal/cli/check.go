@@ -8,6 +8,7 @@ import (
 	"github.com/executable-markdown/xmd/internal/catalog"
 	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/internal/property"
 	"github.com/executable-markdown/xmd/internal/value"
 )
 
@@ -49,8 +50,8 @@ With --json, one document prints its report; several print
 			var given *value.Object
 			if props != "" {
 				var err error
-				if given, err = parseAggregate(props); err != nil {
-					return usage("--props: %v", err)
+				if given, err = property.ParseAggregate("--props", props); err != nil {
+					return usage("%v", err)
 				}
 			}
 			return c.check(in, args, given, asJSON, quiet)
@@ -71,7 +72,7 @@ func completeDocuments(*cobra.Command, []string, string) ([]string, cobra.ShellC
 
 // inputs is what a listing or a validation looks at.
 func (c *command) inputs(include []string) catalog.Inputs {
-	return catalog.Inputs{Sources: host.NewSources(c.Dir), Include: defaultInclude(include), Library: library(nil)}
+	return catalog.Inputs{Sources: host.NewSources(c.Dir), Include: defaultInclude(include), Library: library(nil, nil)}
 }
 
 func (c *command) check(in catalog.Inputs, refs []string, props *value.Object, asJSON, quiet bool) error {
@@ -192,7 +193,7 @@ names, describe these components in full.`,
 	f.StringVar(&format, "format", "text", "text or json")
 	f.BoolVar(&asJSON, "json", false, "the same as --format json")
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return library(nil).Names(), cobra.ShellCompDirectiveNoFileComp
+		return library(nil, nil).Names(), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }

@@ -47,6 +47,8 @@ type Process struct {
 	Env     map[string]string
 	Dir     string // the absolute working directory; empty when it cannot be told
 	Version string
+	// Hurry ends when the process is asked a second time to stop; nil: never.
+	Hurry context.Context
 }
 
 // ThisProcess is the process the program runs in.
@@ -108,7 +110,7 @@ xmd FILE is short for xmd run FILE.`,
 	root.SetVersionTemplate("xmd {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.SetHelpCommand(helpCommand(root))
-	root.AddCommand(c.runCommand(), c.checkCommand(), c.syntaxCommand(), c.admitCommand(), c.auditCommand(), c.versionCommand(), c.fixtureCommand())
+	root.AddCommand(c.runCommand(), c.promptCommand(), c.planCommand(), c.checkCommand(), c.syntaxCommand(), c.admitCommand(), c.auditCommand(), c.versionCommand(), c.fixtureCommand(), c.agentExecCommand())
 	return root
 }
 

@@ -53,11 +53,12 @@ func (p *profileOption) Set(name string) error {
 
 // A profileRequest is what a command line means for a profile.
 type profileRequest struct {
-	file    string          // --profile; empty: the ordinary profile
-	include []string        // the directories searched for components
-	nodes   []document.Node // the document to be run; nil: none is
-	used    []string        // files the run itself keeps or is configured by
-	timeout time.Duration   // default limit of a request; 0: none
+	file    string           // --profile; empty: the ordinary profile
+	stated  *capability.File // what the file said when it was read; nil: it is read now
+	include []string         // the directories searched for components
+	nodes   []document.Node  // the document to be run; nil: none is
+	used    []string         // files the run itself keeps or is configured by
+	timeout time.Duration    // default limit of a request; 0: none
 }
 
 // profile captures the profile of an invocation, before any document is run. Its
@@ -79,9 +80,12 @@ func (c *command) profile(ctx context.Context, r profileRequest) (*stated, error
 	}
 	bind := capability.Standard
 	if r.file != "" {
-		f, err := c.profileFile(r.file)
-		if err != nil {
-			return nil, err
+		f := r.stated
+		if f == nil {
+			var err error
+			if f, err = c.profileFile(r.file); err != nil {
+				return nil, err
+			}
 		}
 		m.Control = c.control(r, selectedDir(f))
 		bind = f.Profile
@@ -157,7 +161,7 @@ func (c *command) control(r profileRequest, root string) capability.Control {
 			control.Files = append(control.Files, below(path)...)
 		}
 	}
-	names = append(names, library(nil).Names()...)
+	names = append(names, library(nil, nil).Names()...)
 	for _, dir := range r.include {
 		for _, place := range below(dir) {
 			if place != "." {
@@ -194,7 +198,7 @@ func (c *command) evaluates(r profileRequest) bool {
 // or one that answers such a name.
 func (c *command) imports(r profileRequest) (names, files []string) {
 	seen := make(map[string]bool)
-	sources, own := host.NewSources(c.Dir), library(nil)
+	sources, own := host.NewSources(c.Dir), library(nil, nil)
 	pending := [][]document.Node{r.nodes}
 	for len(pending) > 0 {
 		nodes := pending[len(pending)-1]

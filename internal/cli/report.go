@@ -14,6 +14,7 @@ import (
 	"github.com/executable-markdown/xmd/internal/elicit"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/journal"
+	"github.com/executable-markdown/xmd/plan"
 )
 
 // A usageError is a command line that is wrong.
@@ -23,12 +24,21 @@ func (e *usageError) Error() string { return e.message }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// A deadlineError is the cause of a run that took longer than it may.
-type deadlineError struct{ limit time.Duration }
+// A deadlineError is the cause of a run, or a whole command, that took longer than it
+// may.
+type deadlineError struct {
+	limit time.Duration
+	what  string
+}
 
 func (e *deadlineError) Error() string {
-	return fmt.Sprintf("the run did not end within its limit of %d ms (--timeout)", e.limit.Milliseconds())
+	return fmt.Sprintf("the deadline of %d ms (--timeout) was exceeded and the %s was cancelled", e.limit.Milliseconds(), e.what)
 }
+
+// A refusal is an error whose kind alone would not say that something was refused.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
 
 // A statusError carries an exit status for something already reported.
 type statusError struct{ status int }
@@ -67,19 +77,23 @@ func status(err error) int {
 	var recorded *journal.RecordedError
 	var source *document.Error
 	var agents *agent.Error
+	var caller *plan.CallerError
+	var gate *plan.GateError
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return exitInterrupted
+	case errors.As(err, new(refusal)):
+		return exitRefused
 	case errors.As(err, &source) && source.Code == "target-invalid":
 		return exitUsage
-	case errors.As(err, &usage), errors.As(err, &props),
+	case errors.As(err, &usage), errors.As(err, &props), errors.As(err, &caller),
 		errors.As(err, &recorded) && recorded.Name() == engine.PropsErrorName:
 		return exitUsage
 	case errors.As(err, &history), journal.IsDurability(err) && !isPersistence(err):
 		return exitDamaged
 	case errors.As(err, &agents):
 		return agents.Code.Exit()
-	case refused(err):
+	case refused(err), errors.As(err, &gate):
 		return exitRefused
 	}
 	return exitFailed
@@ -97,6 +111,9 @@ func (c *command) print(err error) {
 		fmt.Fprintln(c.out)
 	}
 	fmt.Fprintln(c.err, elicit.Visible(err.Error()))
+	if errors.As(err, new(placeless)) {
+		return
+	}
 	pos := engine.PositionOf(err)
 	if refused(err) && !pos.IsZero() { // the line may hold the refused text (F5)
 		fmt.Fprintf(c.err, "  --> %s\n", elicit.Visible(pos.String()))

@@ -20,7 +20,9 @@ import (
 	"github.com/executable-markdown/xmd/internal/elicit"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/host"
+	"github.com/executable-markdown/xmd/internal/property"
 	"github.com/executable-markdown/xmd/internal/value"
+	"github.com/executable-markdown/xmd/plan"
 )
 
 // runSettings are the options of xmd run, apart from those a document declares.
@@ -157,7 +159,7 @@ func (c *command) settle(cmd *cobra.Command, args []string, early *arguments) er
 	if err != nil {
 		return err
 	}
-	declared, err := propertiesOf(root.Props())
+	declared, err := property.Derive(root.Props())
 	if err != nil {
 		return err
 	}
@@ -172,11 +174,39 @@ func (c *command) settle(cmd *cobra.Command, args []string, early *arguments) er
 	if err != nil {
 		return err
 	}
-	props, err := declared.collect(a.props, c.Env)
+	props, err := collectProperties(declared, a.props, c.Env)
 	if err != nil {
 		return err
 	}
-	return c.execute(cmd.Context(), root, props, s)
+	settled, err := c.settleInvocation(s)
+	if err != nil {
+		return err
+	}
+	return c.execute(cmd.Context(), root, props, settled)
+}
+
+// A settlement is what a command line and the person's own files come to, before
+// anything is run.
+type settlement struct {
+	*runSettings
+	profile *capability.File // as --profile stated it; nil: the ordinary one
+	agents  *agentSettlement
+}
+
+// settleInvocation reads the files an invocation is configured by. It starts and makes
+// nothing.
+func (c *command) settleInvocation(s *runSettings) (*settlement, error) {
+	agents, err := c.settleAgents(&s.agents)
+	if err != nil {
+		return nil, err
+	}
+	settled := &settlement{runSettings: s, agents: agents}
+	if s.profile != "" {
+		if settled.profile, err = c.profileFile(s.profile); err != nil {
+			return nil, err
+		}
+	}
+	return settled, nil
 }
 
 func parseSettings(known []string) (*runSettings, error) {
@@ -185,21 +215,27 @@ func parseSettings(known []string) (*runSettings, error) {
 	if err := f.Parse(known); err != nil {
 		return nil, usage("%v", err)
 	}
+	return s, s.check(f)
+}
+
+// check refuses options that mean nothing, or nothing together, and settles what was
+// left out. f is what they were parsed from.
+func (s *runSettings) check(f *pflag.FlagSet) error {
 	for _, name := range []string{"journal", "replay", "output", "profile"} {
-		if option := f.Lookup(name); option.Changed && option.Value.String() == "" {
-			return nil, usage("--%s needs the name of a file, not an empty one", name)
+		if option := f.Lookup(name); option != nil && option.Changed && option.Value.String() == "" {
+			return usage("--%s needs the name of a file, not an empty one", name)
 		}
 	}
 	if s.noEvaluate && s.profile != "" {
-		return nil, usage("--profile states what generated text may do and --no-evaluate that none runs; give one of them")
+		return usage("--profile states what generated text may do and --no-evaluate that none runs; give one of them")
 	}
 	switch s.ask {
 	case "", "terminal", "web", "none":
 	default:
-		return nil, usage("--ask is terminal, web or none, not %q", s.ask)
+		return usage("--ask is terminal, web or none, not %q", s.ask)
 	}
 	s.include = defaultInclude(s.include)
-	return s, nil
+	return nil
 }
 
 // load reads the root a command line names and selects its target.
@@ -305,13 +341,14 @@ func unreadable(name string, err error) error {
 }
 
 // library is the components of a person's own run. Generated text runs under the
-// profile, or not at all when it is nil.
-func library(profile *capability.Captured) *engine.Library {
-	return engine.NewLibrary([]engine.Component{catalog.Syntax(), component.Evaluate(profile)}, component.Defaults())
+// profile and is planned with the planner; with nil it is not.
+func library(profile *capability.Captured, planner *plan.Host) *engine.Library {
+	return engine.NewLibrary([]engine.Component{catalog.Syntax(), component.Evaluate(profile), plan.Component(planner)}, component.Defaults())
 }
 
 // execute runs a settled invocation and prints what came of it.
-func (c *command) execute(ctx context.Context, root *engine.Root, props *value.Object, s *runSettings) error {
+func (c *command) execute(ctx context.Context, root *engine.Root, props *value.Object, settled *settlement) error {
+	s := settled.runSettings
 	if s.noDetect {
 		note(c.err, "WARNING: secret detection is disabled; credentials may be persisted.")
 	}
@@ -320,7 +357,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	}
 	var generated *capability.Captured
 	request := profileRequest{
-		file: s.profile, include: s.include, nodes: root.Document.Nodes,
+		file: s.profile, stated: settled.profile, include: s.include, nodes: root.Document.Nodes,
 		used: []string{documentFile(root), s.journal, s.replay}, timeout: s.timeoutFetch.Duration,
 	}
 	if !s.noEvaluate && (s.profile != "" || c.evaluates(request)) {
@@ -335,15 +372,12 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 		// A directory that cannot be opened is no reason to refuse a document: only
 		// generated text is then refused.
 	}
-	stack, err := c.agents(&s.agents)
-	if err != nil {
-		return err
-	}
+	stack := settled.agents.stack()
 	who, end, err := c.questions(s)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer func() { _ = end() }()
 	history, err := c.openHistory(ctx, root, props, s)
 	if err != nil {
 		return err
@@ -353,11 +387,11 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	defer interrupt(nil)
 	if s.timeout.Duration > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout.Duration, &deadlineError{s.timeout.Duration})
+		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout.Duration, &deadlineError{s.timeout.Duration, "run"})
 		defer cancel()
 	}
 	o := engine.Options{
-		Host: c.machine(), Library: library(generated), Journal: history.journal, Include: s.include, Props: props,
+		Host: c.machine(), Library: library(generated, c.planner(s.include, settled.agents, who != nil)), Journal: history.journal, Include: s.include, Props: props,
 		Stdout: c.out, Stderr: c.err, Retain: s.journal != "" || s.replay != "",
 		ExecTimeout: s.timeoutExec.Duration, FetchTimeout: s.timeoutFetch.Duration,
 		Agents: stack.region, AgentProviders: stack.providers,
@@ -379,7 +413,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if err == nil {
 		err = res.Err
 	}
-	if e := stack.close(ctx); e != nil && err == nil {
+	if e := stack.region.Provider.Close(context.WithoutCancel(ctx)); e != nil && err == nil {
 		err = e
 	}
 	if e := history.close(); e != nil && err == nil {
@@ -388,6 +422,7 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	if err != nil && ctx.Err() != nil && res.Err == nil {
 		err = context.Cause(ctx)
 	}
+	err = withoutPlace(err)
 	counted := count(res.Printed, "error was", "errors were") + " printed into the document"
 	strict := err == nil && res.Printed > 0 && s.strict
 	if strict {
@@ -405,15 +440,18 @@ func (c *command) execute(ctx context.Context, root *engine.Root, props *value.O
 	return err
 }
 
+// askAnywhere asks on the terminal where there is one, and else on a page.
+const askAnywhere = "anywhere"
+
 // questions is who asks a person here; nil when nobody does. end is called when the
 // run has ended.
-func (c *command) questions(s *runSettings) (who engine.Elicitor, end func(), err error) {
-	end = func() {}
+func (c *command) questions(s *runSettings) (who engine.Elicitor, end func() error, err error) {
+	end = func() error { return nil }
 	terminal := isTerminal(c.Stdin) && isTerminal(c.Stderr)
 	switch {
-	case s.ask == "web":
+	case s.ask == "web" || s.ask == askAnywhere && !terminal:
 		web := elicit.NewWeb(host.NewSite, func(address string) { note(c.err, "A question waits for its answer at %s", address) })
-		return web, func() { _ = web.Close() }, nil
+		return web, web.Close, nil
 	case s.ask == "terminal" && !terminal:
 		return nil, end, usage("--ask terminal needs a terminal on standard input and standard error; --ask web asks in a browser")
 	case s.ask == "none" || !terminal:
