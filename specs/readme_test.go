@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,6 +30,26 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	source := `The sum is <Let as="n" value={one + 1} />{n}.`
 	shown := strings.Replace(show(t.TempDir(), "run", "-e", source), "The sum is ", "The sum is \n", 1)
 	require.Contains(t, string(page), "$ xmd run -e '"+source+"'\n"+shown+"\n```")
+}
+
+// TestReadmeShowsTheMainJob: what the README shows of xmd prompt is what the last part
+// of make run prints, but for the addresses of the questions.
+func TestReadmeShowsTheMainJob(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, shown, found := strings.Cut(string(page), "```\n$ xmd prompt ")
+	require.True(t, found)
+	shown, _, found = strings.Cut(shown, "\n```\n\nThe document then prints")
+	require.True(t, found)
+	cmd := exec.Command("make", "-s", "run")
+	cmd.Dir = ".."
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	_, printed, found := strings.Cut(string(out), "$ xmd prompt ")
+	require.True(t, found, "%s", out)
+	address := regexp.MustCompile(`\n+A question waits for its answer at .*\n`)
+	require.True(t, strings.HasPrefix(address.ReplaceAllString(printed, "\n"), shown), "%s", printed)
+	require.True(t, strings.HasSuffix(printed, "\n$ cat age.txt\nYou are 36 years old.\n"), "%s", printed)
 }
 
 // TestExamplesRun: every example is valid and does what its description says.

@@ -193,4 +193,100 @@ func (c *Captured) table`,
 `,
 		rows: []string{"EL5"},
 	},
+	{
+		name: "the-gate-lets-everything-through",
+		file: "plan/sequence.go",
+		old: `	case !a.Valid():
+		return nil, &GateError{a.Diagnostics}`,
+		new: `	case !a.Valid():
+		return value.NewObject(0), nil`,
+		rows: []string{"PR10"},
+	},
+	{
+		name: "signatures-are-compared-too-late",
+		file: "plan/assess.go",
+		old: `	if err := a.frozen.compare(declared, a.supplied.Words); err != nil {
+		return Assessment{}, err
+	}
+	props, err := a.resolve(declared)
+	if err != nil {
+		return Assessment{}, err
+	}
+`,
+		new: `	props, err := a.resolve(declared)
+	if err != nil {
+		return Assessment{}, err
+	}
+	if err := a.frozen.compare(declared, a.supplied.Words); err != nil {
+		return Assessment{}, err
+	}
+`,
+		rows: []string{"PR7"},
+	},
+	{
+		name: "a-callers-fault-is-the-drafts",
+		file: "plan/candidate.go",
+		old:  `return nil, &engine.Infrastructure{Err: err}`,
+		new:  `return value.Of("valid", false, "diagnostics", value.Of("message", err.Error())), nil`,
+		rows: []string{"PR7"},
+	},
+	{
+		name: "a-failed-turn-is-a-draft",
+		file: "plan/author.go",
+		old:  `FailPrompts: true`,
+		new:  `FailPrompts: false`,
+		rows: []string{"PR4"},
+	},
+	{
+		name: "the-saved-text-is-tidied",
+		file: "plan/sequence.go",
+		old:  `c.Save(source)`,
+		new:  `c.Save(source + "\n")`,
+		rows: []string{"PR11"},
+	},
+	{
+		name: "the-directory-is-left",
+		file: "agent/acp/directory.go",
+		old:  `return d.root.Remove(d.leaf)`,
+		new:  `return nil`,
+		rows: []string{"PR13"},
+	},
+	{
+		name: "every-planning-fails",
+		file: "plan/prompt-plan.md",
+		old:  `<If condition={approved === null}>`,
+		new:  `<If condition={true}>`,
+		rows: []string{"PR3"},
+	},
+	{
+		name: "a-document-widens-permissions",
+		file: "agent/policy.go",
+		old:  `verdict = min(verdict, a.authored.Verdict(r.Tool.Kind))`,
+		new:  `verdict = a.authored.Verdict(r.Tool.Kind)`,
+		rows: []string{"AG10"},
+	},
+	{
+		name: "no-terminal-is-not-stated",
+		file: "agent/acp/wire.go",
+		old:  "`json:\"terminal\"`",
+		new:  "`json:\"terminal,omitempty\"`",
+		rows: []string{"AG13"},
+	},
+	{
+		name: "the-directory-is-not-looked-at-again",
+		file: "agent/acp/directory.go",
+		old: `	if d.check() == nil {
+		return nil
+	}
+	return &agent.Error{Code: agent.ErrCeilingInterference}`,
+		new:  `	return nil`,
+		rows: []string{"AG16"},
+	},
+	{
+		name: "containment-as-far-as-it-goes",
+		file: "internal/contain/landlock_linux.go",
+		old:  `config.NewRulesetFD(rules...)`,
+		new:  `config.BestEffort().NewRulesetFD(rules...)`,
+		rows: []string{"AG18"},
+	},
 }

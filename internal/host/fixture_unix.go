@@ -5,10 +5,25 @@ package host
 import (
 	"bytes"
 	"os"
+	"strconv"
 	"syscall"
 )
 
-func processGroup() int { return syscall.Getpgrp() }
+// processGroup is the group under the number it has for the machine. A process that is
+// contained may be told another number, which would be somebody else's out there; the
+// files of the machine about processes have the one that counts.
+func processGroup() int {
+	stat, err := os.ReadFile("/proc/self/stat") // number (name) state parent group
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if err != nil || len(fields) < 3 {
+		return syscall.Getpgrp()
+	}
+	group, err := strconv.Atoi(string(fields[2]))
+	if err != nil {
+		return syscall.Getpgrp()
+	}
+	return group
+}
 
 // noNewPrivs asks the kernel by way of a file only Linux has.
 func noNewPrivs() bool {
