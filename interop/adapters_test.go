@@ -95,12 +95,9 @@ type stand struct {
 func newStand(t *testing.T, a adapter, calls ...call) *stand {
 	t.Helper()
 	dir := modules(t, a.folder)
-	tap, err := os.ReadFile(filepath.Join("testdata", "tap.mjs"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "tap.mjs"), tap, 0o600))
 	s := &stand{adapter: a, model: newModel(t, document)}
 	fill := strings.NewReplacer("MODEL", s.model.URL)
-	argv := []string{node(t), filepath.Join(dir, "tap.mjs"), node(t), filepath.Join(dir, a.program)}
+	argv := []string{node(t), beside(t, a.folder, "tap.mjs"), node(t), filepath.Join(dir, a.program)}
 	for _, arg := range a.args {
 		argv = append(argv, fill.Replace(arg))
 	}

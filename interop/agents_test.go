@@ -4,6 +4,7 @@ package interop
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,18 +19,24 @@ func example(t *testing.T, name string) []string {
 	return []string{node(t), filepath.Join(modules(t, "examples"), "node_modules/@agentclientprotocol/sdk/dist/examples", name)}
 }
 
-// small is the agent of testdata, on a later release of the library. It is put beside
-// the package, where node looks for it.
+// small is the agent of testdata, on a later release of the library.
 func small(t *testing.T) []string {
 	t.Helper()
-	dir := modules(t, "sdk")
-	source, err := os.ReadFile(filepath.Join("testdata", "agent.mjs"))
+	return []string{node(t), beside(t, "sdk", "agent.mjs")}
+}
+
+// beside puts a file of testdata into a folder of packages, where node finds them from it,
+// and a contained program may read it. Tests that do so at once do not disturb each other.
+func beside(t *testing.T, folder, name string) string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("testdata", name))
 	require.NoError(t, err)
-	path := filepath.Join(dir, "agent.mjs")
-	if there, err := os.ReadFile(path); err != nil || string(there) != string(source) {
-		require.NoError(t, os.WriteFile(path, source, 0o600))
-	}
-	return []string{node(t), path}
+	path := filepath.Join(modules(t, folder), name)
+	f, err := os.CreateTemp(filepath.Dir(path), name)
+	require.NoError(t, err)
+	_, err = f.Write(source)
+	require.NoError(t, errors.Join(err, f.Close(), os.Rename(f.Name(), path)))
+	return path
 }
 
 const (

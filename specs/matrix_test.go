@@ -12,15 +12,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var (
-	rowTest = regexp.MustCompile(`(?m)^func (Test((?:A|EL)[0-9]+|WGAC18)_\w+)\(`)
-	rowLine = regexp.MustCompile(`(?m)^\| ((?:A|EL)[0-9]+|WGAC18)( D)? \| [^|]+ \| ([^|]+) \|$`)
-	rowName = regexp.MustCompile("`(Test[^`]+)`")
-)
+var rowName = regexp.MustCompile("`(Test[^`]+)`")
 
-// TestFragmentMatrix: section 15 of fragments.md names exactly the tests there are
-// for each row, and each row with a D has a deliberate defect that names it.
-func TestFragmentMatrix(t *testing.T) {
+// TestMatrices: the matrix of each page names exactly the tests there are for each row,
+// and each row with a D has a deliberate defect that names it.
+func TestMatrices(t *testing.T) {
+	for _, page := range []struct {
+		file, rows string
+		count      int
+	}{
+		{"fragments.md", `(?:A|EL)[0-9]+|WGAC18`, 34},
+		{"prompt-command-spec.md", `PR[0-9]+`, 15},
+		{"acp-client-spec.md", `AG[0-9]+`, 22},
+	} {
+		t.Run(page.file, func(t *testing.T) { compareMatrix(t, page.file, page.rows, page.count) })
+	}
+}
+
+func compareMatrix(t *testing.T, file, pattern string, count int) {
+	rowTest := regexp.MustCompile(`(?m)^func (Test(` + pattern + `)_\w+)\(`)
+	rowLine := regexp.MustCompile(`(?m)^\| (` + pattern + `)( D)? \| [^|]+ \| ([^|]+) \|$`)
 	there := map[string][]string{}
 	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
@@ -34,12 +45,12 @@ func TestFragmentMatrix(t *testing.T) {
 		}
 		return err
 	}))
-	page, err := os.ReadFile("fragments.md")
+	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	defects, err := os.ReadFile("../internal/defects/list.go")
 	require.NoError(t, err)
 	rows := rowLine.FindAllStringSubmatch(string(page), -1)
-	require.Len(t, rows, 34)
+	require.Len(t, rows, count)
 	for _, row := range rows {
 		var named []string
 		for _, m := range rowName.FindAllStringSubmatch(row[3], -1) {

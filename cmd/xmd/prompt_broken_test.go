@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,32 +134,44 @@ func TestPR11_SaveIsExclusive(t *testing.T) {
 	}
 }
 
-// TestPR11_SaveOnAFullDisk: the part of the document there was room for is taken away
-// again.
-func TestPR11_SaveOnAFullDisk(t *testing.T) {
+// TestPR11_SaveIsWholeOrNothing: the part of the document there was room for is taken
+// away again.
+func TestPR11_SaveIsWholeOrNothing(t *testing.T) {
 	unshare := []string{"unshare", "-m"}
 	if os.Geteuid() != 0 {
 		unshare = append(unshare, "-r")
 	}
-	const mount = `mount -t tmpfs -o size=4k none full && exec "$@"`
-	d := newDesk(t)
-	require.NoError(t, os.Mkdir(filepath.Join(d.dir, "full"), 0o777))
-	try := exec.Command(unshare[0], append(unshare[1:], "sh", "-c", mount, "sh", "true")...)
-	try.Dir = d.dir
-	if err := try.Run(); err != nil {
-		t.Skip("no small file system can be made here: ", err)
+	for _, row := range []struct {
+		name string
+		argv []string // what starts a shell
+		make string   // what the shell does first
+		says string
+	}{
+		{"a limit on files", nil, "ulimit -f 8", "too large"},
+		{"a full disk", unshare, "mount -t tmpfs -o size=4k none small", "no space left"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := newDesk(t)
+			require.NoError(t, os.Mkdir(filepath.Join(d.dir, "small"), 0o777))
+			shell := func(script string) *process {
+				argv := append(slices.Clone(row.argv), "sh", "-c", script)
+				p := prepare(t, d.dir, d.env)
+				p.cmd.Path, p.cmd.Err = exec.LookPath(argv[0])
+				p.cmd.Args = argv
+				return p
+			}
+			if try := shell(row.make); try.cmd.Err != nil || try.cmd.Run() != nil {
+				t.Skip("this cannot be made here: ", row.make, "; ", try.stderr.String())
+			}
+			d.answers(strings.Repeat("A long document. ", 1000) + "\n\n<File path=\"ran.txt\">x</File>\n")
+			// The shell looks at the directory once more when the command has ended.
+			p := begin(shell(row.make + ` && { xmd prompt --ask web r --save small/out.md --journal t.jsonl; status=$?; ls small; exit $status; }`))
+			p.ask().approve()
+			require.Equal(t, 1, p.end(), p.stderr.String())
+			require.Contains(t, p.reported(), "small/out.md")
+			require.Contains(t, p.reported(), row.says)
+			require.Empty(t, p.stdout.String(), "something was left")
+			d.requireTidy("small")
+		})
 	}
-	d.answers(strings.Repeat("A long document. ", 1000) + "\n\n<File path=\"ran.txt\">x</File>\n")
-	// The shell looks at the disk once more when the command has ended.
-	script := `mount -t tmpfs -o size=4k none full && { xmd "$@"; status=$?; ls full; exit $status; }`
-	p := prepare(t, d.dir, d.env)
-	p.cmd.Path, p.cmd.Err = exec.LookPath(unshare[0])
-	p.cmd.Args = append(unshare, "sh", "-c", script, "sh", "prompt", "--ask", "web", "r", "--save", "full/out.md", "--journal", "t.jsonl")
-	q := begin(p)
-	q.ask().approve()
-	require.Equal(t, 1, q.end(), q.stderr.String())
-	require.Contains(t, q.reported(), "full/out.md")
-	require.Contains(t, q.reported(), "no space left")
-	require.Empty(t, q.stdout.String(), "nothing was left in full")
-	d.requireTidy("full")
 }

@@ -266,6 +266,34 @@ func TestAG8_AReplayTakesNoTurn(t *testing.T) {
 	require.Error(t, again.stopped)
 }
 
+// TestAG9_AHistoryThatEndsEarlyGoesOn: what was raised is raised again, the turns
+// of a loop keep their numbers, and the first turn that is taken asks whether its agent
+// is there, once.
+func TestAG9_AHistoryThatEndsEarlyGoesOn(t *testing.T) {
+	const source = `<PrintErrors><Prompt text="fail" throwOnError={true} /></PrintErrors><Loop max={3}><Prompt text="again" /></Loop>`
+	first := newEcho()
+	o := run(t, source, agents(first))
+	require.NoError(t, o.Err)
+	turns := recordedTurns(o.events)
+	require.Len(t, turns, 4)
+
+	p := newEcho()
+	w := agents(p)
+	for i := range o.events { // up to and with the second turn of the loop
+		if len(recordedTurns(o.events[:i+1])) == 3 {
+			w.events = o.events[:i+1]
+			break
+		}
+	}
+	again := run(t, source, w)
+	require.NoError(t, again.stopped)
+	require.NoError(t, again.Err, "what was raised was handled, and is not collected")
+	require.Equal(t, o.Output, again.Output)
+	require.Len(t, p.turns, 1)
+	require.Len(t, p.probes, 1)
+	require.Equal(t, turns, recordedTurns(again.events))
+}
+
 // TestAG10_RegionsNarrow: an element narrows what the invocation granted.
 func TestAG10_RegionsNarrow(t *testing.T) {
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import * as acp from "@agentclientprotocol/sdk";
 
 const memory = join(process.env.XDG_STATE_HOME ?? join(process.env.HOME, ".local/state"), "small-agent");
 const open = new Map(); // session id -> { created, loaded, cancel }
+const late = process.argv.includes("--late"); // tells the history of a session after its answer to a load, as gemini-cli 0.61.0 does
 let terms = {};
 
 const file = (id) => join(memory, id + ".jsonl");
@@ -57,6 +58,7 @@ const orders = {
 
 async function prompt({ sessionId: id, prompt: blocks }, client) {
   const s = open.get(id);
+  await s.told;
   const text = blocks.map((block) => block.text).join("");
   const say = (text) =>
     client.notify(acp.methods.client.session.update, {
@@ -96,12 +98,16 @@ const agent = acp
   .onRequest(acp.methods.agent.session.load, async ({ params, client }) => {
     const id = params.sessionId;
     if (!existsSync(file(id))) throw acp.RequestError.resourceNotFound(id);
-    open.set(id, { id, loaded: params });
-    for (const { turn } of turns(id))
-      await client.notify(acp.methods.client.session.update, {
-        sessionId: id,
-        update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: `again: ${turn}` } },
-      });
+    const tell = async () => {
+      for (const { turn } of turns(id))
+        await client.notify(acp.methods.client.session.update, {
+          sessionId: id,
+          update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: `again: ${turn}` } },
+        });
+    };
+    const told = late ? new Promise((resolve) => setTimeout(resolve)).then(tell) : tell();
+    open.set(id, { id, loaded: params, told });
+    if (!late) await told;
     return {};
   })
   .onRequest(acp.methods.agent.session.close, ({ params }) => {
