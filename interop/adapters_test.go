@@ -76,7 +76,7 @@ func adapters() []adapter {
 			{{name: "apply_patch", text: "*** Begin Patch\n*** Add File: left.txt\n+left\n*** End Patch"}},
 			{{name: "apply_patch", text: "*** Begin Patch\n*** Add File: LEFT\n+left\n*** End Patch"}},
 		},
-		offered: []string{"update_plan", "request_user_input", "view_image", "apply_patch"},
+		offered: []string{"update_plan", "request_user_input"},
 	}}
 }
 

@@ -157,6 +157,18 @@ func TestAG24_SmallAgentGoesOn(t *testing.T) {
 	d.nobodyLeft()
 }
 
+// TestAG24_HistoryAfterTheAnswer: an agent that tells what was said before only after it
+// has answered the request to load is not taken to answer the next prompt with it.
+func TestAG24_HistoryAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, map[string]any{"small": entry(append(small(t), "--late")...)})
+	for _, want := range []string{"`count: turn 1`", "`count: turn 2`"} {
+		r := d.xmd("run", "-e", `<Session name="talk"><Prompt text="@count()" /></Session>`, "--default-agent", "small")
+		require.Equal(t, want, r.succeeds())
+	}
+	d.nobodyLeft()
+}
+
 // TestAG24_SmallAgentIsCancelled: the agent waits until it is told to stop.
 func TestAG24_SmallAgentIsCancelled(t *testing.T) {
 	t.Parallel()

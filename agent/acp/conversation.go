@@ -22,6 +22,7 @@ type conversation struct {
 	slot     queue
 	link     *link // nil: no process
 	lock     io.Closer
+	known    bool         // an earlier run began it, and its private home is kept
 	cleanup  func() error // removes the private home; nil: there is none to remove
 	id       string       // of the conversation at the peer
 	accepted bool         // it is established
@@ -123,6 +124,7 @@ func (v *conversation) attach(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	v.known = known != nil
 	l, cleanup, err := c.launch(v.command, v.name, "home-"+digest(v.session.Key)[:32])
 	if err != nil {
 		return err
@@ -212,6 +214,9 @@ func (v *conversation) reattach(ctx context.Context, known record) (sessionResul
 	if err != nil {
 		return r, err
 	}
+	if method == methodLoad {
+		v.link.peer.settle(ctx)
+	}
 	v.record, v.id, v.accepted = known, known.SessionID, true
 	v.session.ID = v.id
 	return r, nil
@@ -247,6 +252,7 @@ func (v *conversation) detach() error {
 // yet goes too, while its lock is still held.
 func (v *conversation) abandon() error {
 	var failures []error
+	begun := v.accepted || v.known
 	if v.record.State == statePending {
 		if v.kept() {
 			failures = append(failures, v.core.store.remove(v.session.Key))
@@ -254,7 +260,7 @@ func (v *conversation) abandon() error {
 		v.record, v.id = record{}, ""
 	}
 	failures = append(failures, v.detach())
-	if !v.accepted && v.cleanup != nil {
+	if !begun && v.cleanup != nil {
 		failures = append(failures, v.cleanup())
 		v.cleanup = nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -39,6 +40,8 @@ type peer struct {
 
 	skipped atomic.Int64 // lines that were no messages
 
+	told chan struct{} // an update arrived that belongs to no exchange
+
 	mu       sync.Mutex
 	exchange *exchange
 	struck   agent.Code // a breach outside an exchange, for the next one to fail with
@@ -47,7 +50,7 @@ type peer struct {
 // newPeer connects to a program that reads w and writes r.
 func newPeer(w io.Writer, r io.Reader, strict bool) *peer {
 	start := make(chan struct{})
-	p := &peer{in: newInbound(r, start), out: newOutbound(w), strict: strict}
+	p := &peer{in: newInbound(r, start), out: newOutbound(w), strict: strict, told: make(chan struct{}, 1)}
 	p.conn = sdk.NewConnection(p.handle, p.out, p.in)
 	p.conn.SetLogger(slog.New(counter{&p.skipped}))
 	close(start)
@@ -77,6 +80,8 @@ func (p *peer) handle(ctx context.Context, method string, params json.RawMessage
 	case methodUpdate:
 		if x := p.current(); x != nil {
 			x.update(params)
+		} else {
+			signal(p.told)
 		}
 		return nil, nil
 	case methodPermission:
@@ -217,4 +222,34 @@ func (p *peer) cancel(ctx context.Context, session string) {
 	case <-ctx.Done():
 	}
 	p.notify(ctx, methodCancel, sessionID{session})
+}
+
+// How long a peer is silent before the history of a loaded session is taken to be at its
+// end, and how long that is waited for.
+const (
+	silence     = 300 * time.Millisecond
+	historyEnds = 5 * time.Second
+)
+
+// settle waits for the end of a history. The protocol has a peer tell it before its
+// answer to session/load, and gemini-cli 0.61.0 tells it after, when it would be taken
+// for the answer to the next prompt.
+func (p *peer) settle(ctx context.Context) {
+	quiet, enough := time.NewTimer(silence), time.NewTimer(historyEnds)
+	defer quiet.Stop()
+	defer enough.Stop()
+	for {
+		select {
+		case <-p.told:
+			quiet.Reset(silence)
+		case <-quiet.C:
+			return
+		case <-enough.C:
+			return
+		case <-p.conn.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }

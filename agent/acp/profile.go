@@ -78,7 +78,7 @@ web_search = false
 `},
 			Credentials:  []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
 			CredentialAt: []string{".codex/auth.json"},
-			Variables:    map[string]string{"CODEX_HOME": "~/.codex"},
+			Variables:    map[string]string{"CODEX_HOME": "~/.codex", "CODEX_EXEC_SERVER_URL": "none"},
 			Known:        []string{"0.16.0"},
 		}
 	case agent.FixtureAdapter:

@@ -4,8 +4,8 @@
 // leaves is the same command behind a shim. The shim is this program again, under its
 // hidden command agent-exec: it gives up every privilege, bounds its resources, has
 // Landlock refuse it every file that is not in one table, every TCP connection but
-// those to the ports of its provider, and every signal to somebody else, and only then
-// becomes the agent. It is a process of its own because a process can restrict itself
+// those to the ports of its provider, and every signal to somebody else, has a filter of
+// calls refuse it every other kind of socket, and only then becomes the agent. It is a process of its own because a process can restrict itself
 // but never lift a restriction again. Where the kernel allows it, the agent gets
 // namespaces of its own as well: it is then ended together with everything it ever
 // started, however that tried to get away.

@@ -235,14 +235,14 @@ func (c *Captured) table`,
 		file: "plan/author.go",
 		old:  `FailPrompts: true`,
 		new:  `FailPrompts: false`,
-		rows: []string{"PR4"},
+		rows: []string{"PR4", "PR5", "PR11"},
 	},
 	{
 		name: "the-saved-text-is-tidied",
 		file: "plan/sequence.go",
 		old:  `c.Save(source)`,
 		new:  `c.Save(source + "\n")`,
-		rows: []string{"PR11"},
+		rows: []string{"PR9", "PR11", "PR13", "PR14", "PR15"},
 	},
 	{
 		name: "the-directory-is-left",
@@ -283,10 +283,21 @@ func (c *Captured) table`,
 		rows: []string{"AG16"},
 	},
 	{
+		name: "a-denial-asks-the-policy",
+		file: "agent/acp/exchange.go",
+		old: `	if x.strict {
+		x.condemn(agent.ErrToolPermissionRefused)`,
+		new: `	if x.strict && x.policy == nil {
+		x.condemn(agent.ErrToolPermissionRefused)`,
+		rows: []string{"AG14"},
+	},
+	{
 		name: "containment-as-far-as-it-goes",
 		file: "internal/contain/landlock_linux.go",
-		old:  `config.NewRulesetFD(rules...)`,
-		new:  `config.BestEffort().NewRulesetFD(rules...)`,
+		old: `	fd, flags, err := config.NewRulesetFD(rules...)
+	if err == nil {`,
+		new: `	fd, flags, err := config.BestEffort().NewRulesetFD(rules...)
+	if err == nil && fd >= 0 {`,
 		rows: []string{"AG18"},
 	},
 }
