@@ -8,7 +8,6 @@ import (
 
 	"github.com/executable-markdown/xmd/agent"
 	"github.com/executable-markdown/xmd/internal/component"
-	"github.com/executable-markdown/xmd/internal/document"
 	"github.com/executable-markdown/xmd/internal/engine"
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
@@ -33,9 +32,8 @@ type Authoring struct {
 	Check func(source string) (Assessment, error)
 	// Agents establishes the ceiling. It is called before anything else of the
 	// planning exists.
-	Agents func(context.Context) (Runtime, error)
-	// Questions installs who asks the person, and returns how that is ended.
-	Questions func(interrupt context.CancelCauseFunc) (engine.Elicitor, func() error, error)
+	Agents    func(context.Context) (Runtime, error)
+	Questions Questions
 	// Progress is told in a sentence what is waited for; nil: nobody is.
 	Progress func(message string)
 	// Gate keeps secrets out of the record of the planning; nil: nothing is kept out.
@@ -53,16 +51,6 @@ func (a Authoring) vocabulary() *engine.Library {
 // there is none: what ended the program comes first, a failed teardown is added to it
 // and also stands alone (prompt 14).
 func (a Authoring) Run(ctx context.Context) (source string, err error) {
-	parsed, err := document.Parse(ProgramName, []byte(Program))
-	if err != nil {
-		return "", err
-	}
-	root, err := engine.Load(parsed, nil)
-	if err != nil {
-		return "", err
-	}
-	ctx, interrupt := context.WithCancelCause(ctx)
-	defer interrupt(nil)
 	// What was acquired is given back in reverse, each whatever became of the others;
 	// the directory of the conversation goes last, with the runtime (prompt 4, phase 6).
 	runtime, err := a.Agents(ctx)
@@ -74,42 +62,13 @@ func (a Authoring) Run(ctx context.Context) (source string, err error) {
 			source, err = "", errors.Join(err, e)
 		}
 	}()
-	who, end, err := a.Questions(interrupt)
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		if e := end(); e != nil {
-			source, err = "", errors.Join(err, e)
-		}
-	}()
-	history, err := journal.Open(ctx, journal.NewMemory(), journal.Options{Gate: a.Gate})
-	if err != nil {
-		return "", err
-	}
-	result, err := engine.Run(ctx, root, engine.Options{
-		Host:     refusing(),
-		Library:  a.vocabulary(),
-		Journal:  history,
-		Props:    value.Of("request", a.Request, "syntax", a.Syntax, "session", a.Session),
-		Elicitor: who,
+	return execution{ProgramName, Program, a.Questions, a.Gate}.run(ctx, engine.Options{
+		Library: a.vocabulary(),
+		Props:   value.Of("request", a.Request, "syntax", a.Syntax, "session", a.Session),
 		// The ceiling asks no policy; what a turn came to decides about the whole
 		// planning, and no document says otherwise (prompt 6.5).
 		Agents: agent.Region{Provider: a.announced(runtime.Provider), Mode: agent.DenyAll, FailPrompts: true},
 	})
-	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "", err
-	case result.Err != nil:
-		return "", result.Err
-	}
-	source, ok := result.Value.(string)
-	if !ok {
-		return "", errors.New("the plan program returned no source")
-	}
-	return source, nil
 }
 
 // announced is a provider whose turns are announced as they begin.

@@ -245,10 +245,17 @@ func (c *Captured) table`,
 		rows: []string{"PR9", "PR11", "PR13", "PR14", "PR15"},
 	},
 	{
-		name: "the-directory-is-left",
-		file: "agent/acp/directory.go",
-		old:  `return d.root.Remove(d.leaf)`,
-		new:  `return nil`,
+		name: "a-failed-teardown-is-forgotten",
+		file: "plan/author.go",
+		old: `		if e := runtime.Close(context.WithoutCancel(ctx)); e != nil {
+			source, err = "", errors.Join(err, e)
+		}
+	}()
+`,
+		new: `		_ = runtime.Close(context.WithoutCancel(ctx))
+	}()
+	_ = errors.Join
+`,
 		rows: []string{"PR13"},
 	},
 	{
