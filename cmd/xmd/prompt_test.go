@@ -143,6 +143,9 @@ func (d *desk) agent(adapter string) {
 	if adapter != "" {
 		entry["adapter"] = adapter
 	}
+	if race, ok := os.LookupEnv("GORACE"); ok { // of the test's own build; an agent inherits nothing
+		entry["env"] = map[string]string{"GORACE": race}
+	}
 	d.agents(entry)
 }
 

@@ -263,7 +263,7 @@ func (c *Captured) table`,
 		file: "plan/prompt-plan.md",
 		old:  `<If condition={approved === null}>`,
 		new:  `<If condition={true}>`,
-		rows: []string{"PR3"},
+		rows: []string{"PR1", "PR2", "PR3", "PR4", "PR5", "PR7", "PR8", "PR9", "PR10", "PR11", "PR12", "PR13", "PR14", "PR15"},
 	},
 	{
 		name: "a-document-widens-permissions",
