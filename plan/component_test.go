@@ -89,7 +89,7 @@ func TestPlanTurns(t *testing.T) {
 	require.Contains(t, initial, "```text\nWrite {3 + 4} `lines`.\n```")
 	require.Contains(t, initial, p.catalog)
 	require.Contains(t, initial, "use nothing outside")
-	require.Contains(t, initial, "and `{name}` in the text shows it")
+	require.Contains(t, initial, "and `{name}` or `{name.part}` in the text shows it")
 	require.Contains(t, initial, "{guest.name} is on the list.", "the worked example is not rendered")
 	require.Contains(t, repair, "```json\n{\n  \"validation\": {\n    \"version\": 1\n  }\n}\n```")
 	require.NotContains(t, repair, p.catalog)

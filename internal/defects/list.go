@@ -277,7 +277,7 @@ func (c *Captured) table`,
 		file: "agent/acp/wire.go",
 		old:  "`json:\"terminal\"`",
 		new:  "`json:\"terminal,omitempty\"`",
-		rows: []string{"AG13"},
+		rows: []string{"AG13", "PR5"},
 	},
 	{
 		name: "the-directory-is-not-looked-at-again",
@@ -287,7 +287,7 @@ func (c *Captured) table`,
 	}
 	return &agent.Error{Code: agent.ErrCeilingInterference}`,
 		new:  `	return nil`,
-		rows: []string{"AG16"},
+		rows: []string{"AG16", "PR13"},
 	},
 	{
 		name: "a-denial-asks-the-policy",
