@@ -81,7 +81,7 @@ func (h *Host) plan(ctx context.Context, c *engine.Call) (any, error) {
 		return nil, fmt.Errorf("<%s> was given no request: write what the document is to do between <%s> and </%s>", c.Name(), c.Name(), c.Name())
 	}
 	f := &frame{
-		host: h, id: c.Expansion(), request: request, authored: c.Props().Has("session"),
+		host: h, id: c.Expansion(), request: request, name: c.Text("session"),
 		session: sessionName(c.Expansion(), c.Text("session")), vocabulary: c.Narrowed(),
 	}
 	work := c.Apart()

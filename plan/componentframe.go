@@ -21,7 +21,7 @@ type frame struct {
 	request    string
 	syntax     string
 	session    string
-	authored   bool               // the document gave the conversation a name
+	name       string             // of the conversation, as the document gave it; empty: none
 	vocabulary *engine.Vocabulary // of the evaluation around the element; nil: none
 	checks     int                // drafts judged so far
 }
@@ -44,7 +44,11 @@ func (f *frame) describe() (string, error) {
 // nothing to be admitted.
 func (f *frame) author(ctx context.Context, c *engine.Call) (source any, err error) {
 	agents := &held{establish: func(ctx context.Context) (Runtime, error) {
-		return f.host.Runtime(ctx, f.session, f.authored)
+		runtime, err := f.host.Runtime(ctx, f.session, f.name != "")
+		if f.name != "" && errors.Is(err, agent.ErrSessionBusy) {
+			err = &busyError{f.name, err}
+		}
+		return runtime, err
 	}}
 	defer func() {
 		if e := agents.Close(context.WithoutCancel(ctx)); e != nil {
@@ -61,6 +65,19 @@ func (f *frame) author(ctx context.Context, c *engine.Call) (source any, err err
 	// planning; nothing in the document says otherwise (prompt 6.3, 6.5).
 	return c.Expand(ctx, f.private(), props, engine.InRegion(agent.Region{Provider: agents, Mode: agent.DenyAll, FailPrompts: true}))
 }
+
+// A busyError is a conversation that is in use elsewhere. It is named as its author named
+// it; what it is kept under means nothing to a person (prompt 6.4).
+type busyError struct {
+	name  string
+	cause error
+}
+
+func (e *busyError) Error() string {
+	return fmt.Sprintf("another command uses the planning session %q; give another name, or wait until it has ended", e.name)
+}
+
+func (e *busyError) Unwrap() error { return e.cause }
 
 // private is all the packaged body may name.
 func (f *frame) private() *engine.Library {

@@ -229,7 +229,7 @@ func (c *core) available(ctx context.Context, name string) (agent.Command, error
 			return command, err
 		}
 	}
-	l, cleanup, err := c.launch(command, "", "probe-"+command.Digest()[:16])
+	l, cleanup, err := c.launch(command, "", c.ceiling.probeHome(command))
 	if err == nil {
 		l.Dir = l.Paths.Cwd
 		var link *link

@@ -207,6 +207,16 @@ func (g *ceiling) launch(c *core, command agent.Command, l Launch, leaf string) 
 	return l, h.remove, nil
 }
 
+// probeHome names the private home of a probe. The directory of the conversation is held by
+// one command at a time, so no other command makes or removes a home of this name
+// (agents 15.2).
+func (g *ceiling) probeHome(command agent.Command) string {
+	if g == nil {
+		return "" // an ordinary agent has no private home
+	}
+	return "probe-" + digest(g.directory.leaf + command.Digest())[:32]
+}
+
 // homesOf lists the directories of people, with and without links in their paths.
 func homesOf(user string, more []string) []string {
 	var homes []string

@@ -79,6 +79,83 @@ func TestPlanCommandEndings(t *testing.T) {
 	}
 }
 
+// TestPlanCommandRefusedLines: a line that is wrong ends before anything else.
+func TestPlanCommandRefusedLines(t *testing.T) {
+	d := newDesk(t)
+	d.answers(valid)
+	for _, row := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--session", ""}, "not an empty one"},
+		{[]string{"--session", "\xff"}, "UTF-8"},
+		{[]string{"--ask", "none"}, "nobody to approve"},
+		{[]string{"--ask", "terminal"}, "needs a terminal"},
+		{[]string{"--save", "out.md"}, "--save"},
+		{[]string{"--approve-all"}, "--approve-all"},
+		{[]string{"--props-name", "Ada"}, "--props-name"},
+	} {
+		status, stdout, stderr := d.xmd(append([]string{"plan", "r"}, row.args...)...)
+		require.Equal(t, 2, status, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, row.says)
+	}
+	d.untouched(t)
+}
+
+// TestPlanningKeepsNoSecret: a secret that somebody says ends the planning, and what a
+// person is told is what to do about it and neither the secret nor a place in a program
+// or a record that is not theirs.
+func TestPlanningKeepsNoSecret(t *testing.T) {
+	const secret = "ghp_" + "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"
+	for _, command := range []string{"prompt", "plan"} {
+		for _, row := range []struct {
+			name, request, reply, change string
+		}{
+			{"request", "use " + secret, valid, ""},
+			{"draft", "r", "Use " + secret + ".\n", ""},
+			{"change", "r", valid, "use " + secret},
+		} {
+			t.Run(command+"/"+row.name, func(t *testing.T) {
+				t.Parallel()
+				d := newDesk(t)
+				d.answers(row.reply, valid)
+				p := d.startAsking(command, row.request)
+				if row.change != "" {
+					r := p.ask()
+					r.answer(r.choices[1], row.change)
+				}
+				require.Equal(t, 1, p.end(), p.stderr.String())
+				require.Empty(t, p.stdout.String())
+				require.Contains(t, p.reported(), "(github-token)")
+				require.Contains(t, p.reported(), "Leave the secret out")
+				require.NotContains(t, p.reported(), secret)
+				require.NotContains(t, p.reported(), "-->")
+				d.requireTidy()
+			})
+		}
+	}
+}
+
+// TestPlanningsAtOnce: plannings with one agent begin beside each other, and none takes
+// away what another one's agent stands in.
+func TestPlanningsAtOnce(t *testing.T) {
+	d := newDesk(t)
+	d.answers(valid)
+	var all []*prompting
+	for range 6 {
+		all = append(all, d.prompt("r"))
+	}
+	for _, p := range all {
+		p.ask().approve()
+	}
+	for _, p := range all {
+		require.Zero(t, p.end(), p.stderr.String())
+		require.Equal(t, valid, p.stdout.String())
+	}
+	d.requireTidy()
+}
+
 // TestPlanCommandInterrupted: an interrupted planning puts everything away.
 func TestPlanCommandInterrupted(t *testing.T) {
 	d := newDesk(t)
@@ -109,14 +186,24 @@ func TestPlanCommandSession(t *testing.T) {
 	require.NotContains(t, strings.Join(d.places(), "\n"), "ada")
 	require.Equal(t, []string{"new", "load"}, []string{sessions[0].Event, sessions[1].Event})
 
+	d.answers(valid)
+	first := d.startAsking("plan", "r", "--session", "eve")
+	review := first.ask()
+	status, stdout, stderr := d.xmd("plan", "r", "--session", "eve", "--ask", "web")
+	require.Equal(t, 3, status, stderr)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, `"eve"`, "the name that was given")
+	review.answer("Approve")
+	require.Zero(t, first.end(), first.stderr.String())
+
 	planted := filepath.Join(sessions[0].cwd(t), "planted.txt")
 	require.NoError(t, os.WriteFile(planted, nil, 0o600))
-	status, stdout, stderr := d.xmd("plan", "r", "--session", "ada", "--ask", "web")
+	status, stdout, stderr = d.xmd("plan", "r", "--session", "ada", "--ask", "web")
 	require.Equal(t, 3, status, stderr)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, sessions[0].cwd(t))
 	require.FileExists(t, planted)
-	require.Len(t, d.sessions(), 2, "no conversation was begun")
+	require.Len(t, d.sessions(), 3, "no conversation was begun")
 }
 
 // TestPlanInDocument: a document plans under the ceiling, whatever the command line

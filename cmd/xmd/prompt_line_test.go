@@ -118,6 +118,10 @@ func TestPR1_RefusedLines(t *testing.T) {
 		{[]string{"r", "--timeout-fetch", "abc"}, []string{"--timeout-fetch", "duration"}},
 		{[]string{"r", "--profile", "missing.yaml"}, []string{"missing.yaml"}},
 		{[]string{"r", "--ask", "none"}, []string{"--ask"}},
+		{[]string{"r", "--ask", "terminal"}, []string{"--ask", "terminal"}}, // there is none here
+		{[]string{"r", "--session", "\xff"}, []string{"--session", "UTF-8"}},
+		{[]string{"r", "--save", "out/"}, []string{"--save", "out/", "file"}},
+		{[]string{"r", "--save", "out", "--journal", "./out"}, []string{"--save", "--journal", "same file"}},
 	} {
 		t.Run(strings.Join(row.args, " "), func(t *testing.T) {
 			status, stdout, stderr := d.xmd(append([]string{"prompt"}, row.args...)...)
@@ -179,6 +183,30 @@ func TestPR1_Help(t *testing.T) {
 	status, _, stderr = d.xmd("prompt", "--save", "--help")
 	require.Equal(t, 2, status, "--help is the value of another option there")
 	require.Contains(t, stderr, "one request")
+}
+
+// TestPromptCompletion: the shell completes what an option takes, and no request.
+func TestPromptCompletion(t *testing.T) {
+	d := newDesk(t)
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"prompt", ""}, ":4\n"},
+		{[]string{"prompt", "r", "--save", ""}, ":0\n"},
+		{[]string{"prompt", "r", "-j", ""}, ":0\n"},
+		{[]string{"prompt", "hj", ""}, ":4\n"},
+		{[]string{"prompt", "r", "--include", ""}, ":16\n"},
+		{[]string{"prompt", "r", "--ask", ""}, "terminal\nweb\n:4\n"},
+		{[]string{"prompt", "r", "--session", ""}, ":4\n"},
+		{[]string{"plan", "r", "--save", ""}, ":4\n"},
+		{[]string{"plan", "r", "--ask", ""}, "terminal\nweb\n:4\n"},
+	} {
+		status, stdout, stderr := d.xmd(append([]string{"__complete"}, row.args...)...)
+		require.Zero(t, status, stderr)
+		require.Equal(t, row.want, stdout, "%q", row.args)
+	}
+	d.untouched(t)
 }
 
 // TestPR2_PackagedRoot: nothing planted in the tree takes the place of the program, of

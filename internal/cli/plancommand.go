@@ -60,9 +60,7 @@ asks for is denied.`,
 		},
 	}
 	cmd.Flags().AddFlagSet(new(planSettings).flags())
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	cmd.ValidArgsFunction = completePlanned
 	return cmd
 }
 
@@ -78,6 +76,9 @@ func (c *command) planOnly(cmd *cobra.Command, args []string) error {
 	}
 	s, err := parsePlan(line.fixed)
 	if err != nil {
+		return err
+	}
+	if err := c.reviewable(&s.runSettings); err != nil {
 		return err
 	}
 	settled, err := c.settleInvocation(&s.runSettings)
@@ -108,13 +109,10 @@ func parsePlan(fixed []string) (*planSettings, error) {
 	if err := f.Parse(fixed); err != nil {
 		return nil, usage("%v", err)
 	}
-	if f.Lookup("session").Changed && s.session == "" {
-		return nil, usage("--session needs a name, not an empty one")
-	}
-	if err := s.check(f); err != nil {
+	if err := checkSession(f); err != nil {
 		return nil, err
 	}
-	return s, s.reviewable()
+	return s, s.check(f)
 }
 
 // planner is what <Plan> elements may reach in this invocation, settled before any

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -45,6 +48,7 @@ func (s *promptSettings) flags() *pflag.FlagSet {
 		}
 	})
 	f.Lookup("help").Usage = "show this help"
+	f.Lookup("timeout").Usage = "stop the whole command, planning included, after this `duration` (20s, 500ms, 2min)"
 	f.Lookup("ask").Usage = "`where` you are asked: terminal or web (a page on this machine; its address is printed); default the terminal, where there is one, else web"
 	return f
 }
@@ -80,10 +84,29 @@ JSON and XMD_PROPS give several at once.`,
 		},
 	}
 	cmd.Flags().AddFlagSet(new(promptSettings).flags())
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = completePlanned
+	return cmd
+}
+
+// completePlanned completes what the option before the word takes. A request nobody can
+// complete, and which properties there are no document says yet; cobra knows the options.
+func completePlanned(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var before string
+	if len(args) > 0 {
+		before = args[len(args)-1]
+	}
+	if !strings.HasPrefix(before, "-") || lookup(cmd.Flags(), before) == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return cmd
+	switch lookup(cmd.Flags(), before).Name {
+	case "save", "journal", "profile":
+		return nil, cobra.ShellCompDirectiveDefault
+	case "include", "component-dir":
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	case "ask":
+		return []string{"terminal", "web"}, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // prompt carries out xmd prompt. Whatever is wrong with the command line or with a file
@@ -100,6 +123,12 @@ func (c *command) prompt(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.reviewable(&s.runSettings); err != nil {
+		return err
+	}
+	if s.save != "" && s.journal != "" && host.SameFile(c.path(s.save), c.path(s.journal)) {
+		return usage("--save and --journal are the same file, %s; the run could not begin once the document is saved", s.save)
+	}
 	settled, err := c.settleInvocation(&s.runSettings)
 	if err != nil {
 		return err
@@ -113,24 +142,40 @@ func parsePrompt(fixed []string) (*promptSettings, error) {
 	if err := f.Parse(fixed); err != nil {
 		return nil, usage("%v", err)
 	}
-	switch {
-	case f.Lookup("session").Changed && s.session == "":
-		return nil, usage("--session needs a name, not an empty one")
-	case f.Lookup("save").Changed && s.save == "":
-		return nil, usage("--save needs a path, not an empty one")
-	}
-	if err := s.check(f); err != nil {
+	if err := checkSession(f); err != nil {
 		return nil, err
 	}
-	return s, s.reviewable()
+	switch {
+	case f.Lookup("save").Changed && s.save == "":
+		return nil, usage("--save needs a path, not an empty one")
+	case s.save != "" && os.IsPathSeparator(s.save[len(s.save)-1]):
+		return nil, usage("--save needs the path of a file, and %s is one of a directory", s.save)
+	}
+	return s, s.check(f)
 }
 
-// reviewable refuses an invocation in which nobody could read what is to be approved.
-func (s *runSettings) reviewable() error {
-	if s.ask == "none" {
-		return usage("--ask none leaves nobody to approve the document; give --ask terminal or --ask web")
+// checkSession refuses a name no conversation can have. An agent is told it, so it is
+// text.
+func checkSession(f *pflag.FlagSet) error {
+	switch session := f.Lookup("session"); {
+	case session.Changed && session.Value.String() == "":
+		return usage("--session needs a name, not an empty one")
+	case !utf8.ValidString(session.Value.String()):
+		return usage("--session needs a name that is UTF-8 text")
 	}
-	if s.ask == "" {
+	return nil
+}
+
+// reviewable refuses an invocation in which nobody could read what is to be approved:
+// that is known before there is anything to read (prompt 2.6).
+func (c *command) reviewable(s *runSettings) error {
+	switch s.ask {
+	case "none":
+		return usage("--ask none leaves nobody to approve the document; give --ask terminal or --ask web")
+	case "terminal":
+		_, _, err := c.questions(s) // makes nothing, and refuses without a terminal
+		return err
+	case "":
 		s.ask = askAnywhere
 	}
 	return nil
