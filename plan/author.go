@@ -67,7 +67,7 @@ func (a Authoring) Run(ctx context.Context) (source string, err error) {
 		Props:   value.Of("request", a.Request, "syntax", a.Syntax, "session", a.Session),
 		// The ceiling asks no policy; what a turn came to decides about the whole
 		// planning, and no document says otherwise (prompt 6.5).
-		Agents: agent.Region{Provider: a.announced(runtime.Provider), Mode: agent.DenyAll, FailPrompts: true},
+		Agents: agent.Region{Provider: a.announced(terse{runtime.Provider}), Mode: agent.DenyAll, FailPrompts: true},
 	})
 }
 

@@ -63,7 +63,7 @@ func (f *frame) author(ctx context.Context, c *engine.Call) (source any, err err
 	props := value.Of("request", f.request, "syntax", f.syntax, "session", f.session)
 	// The ceiling asks no policy, and what a turn came to decides about the whole
 	// planning; nothing in the document says otherwise (prompt 6.3, 6.5).
-	return c.Expand(ctx, f.private(), props, engine.InRegion(agent.Region{Provider: agents, Mode: agent.DenyAll, FailPrompts: true}))
+	return c.Expand(ctx, f.private(), props, engine.InRegion(agent.Region{Provider: terse{agents}, Mode: agent.DenyAll, FailPrompts: true}))
 }
 
 // A busyError is a conversation that is in use elsewhere. It is named as its author named

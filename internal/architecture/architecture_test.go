@@ -36,12 +36,13 @@ var floors = map[string]int{
 	"internal/ecma":     1,
 	"wasm":              1,
 
-	"internal/answer":   2,
-	"internal/journal":  2,
-	"internal/subset":   2,
-	"internal/property": 2,
-	"capability":        2,
-	"agent":             2,
+	"internal/answer":    2,
+	"internal/journal":   2,
+	"internal/subset":    2,
+	"internal/property":  2,
+	"internal/workspace": 2,
+	"capability":         2,
+	"agent":              2,
 
 	"internal/engine": 3,
 	"admission":       3,
@@ -53,12 +54,15 @@ var floors = map[string]int{
 	"internal/catalog":   4,
 	"internal/elicit":    4,
 	"internal/contain":   4,
+	"internal/workflow":  4,
 
 	"internal/suite": 5,
 
 	"internal/audit": 5,
 
 	"plan": 5,
+
+	"internal/workflow/sqlite": 5,
 
 	"internal/differential": 5,
 
@@ -146,7 +150,9 @@ var allowed = map[string]map[string][]string{
 	"agent/acp":     {"os": nil, "os/exec": nil, "syscall": nil, "path/filepath": {"EvalSymlinks", "Glob"}}, // agents are programs, and their conversations are kept
 	// The shim becomes another program, and the containment asks the kernel.
 	"internal/contain": {"os": nil, "os/exec": nil, "syscall": nil},
-	"internal/elicit":  {"golang.org/x/term": nil}, // the size and modes of the terminal it is given
+	// The store opens its databases and their locks.
+	"internal/workflow/sqlite": {"os": nil, "syscall": {"Stat_t"}},
+	"internal/elicit":          {"golang.org/x/term": nil}, // the size and modes of the terminal it is given
 }
 
 func TestAmbientAuthority(t *testing.T) {

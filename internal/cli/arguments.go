@@ -127,7 +127,7 @@ func misplacedOption(option string) error {
 
 // nearCommand is the command a word may have been meant to be.
 func nearCommand(word string) string {
-	return engine.Nearest(word, []string{"admit", "audit", "check", "run", "syntax", "version", "completion"})
+	return engine.Nearest(word, []string{"admit", "audit", "check", "plan", "prompt", "run", "syntax", "version", "workflow", "completion"})
 }
 
 // consumes reports whether a property option without = takes the next word. Before

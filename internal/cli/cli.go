@@ -110,7 +110,7 @@ xmd FILE is short for xmd run FILE.`,
 	root.SetVersionTemplate("xmd {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.SetHelpCommand(helpCommand(root))
-	root.AddCommand(c.runCommand(), c.promptCommand(), c.planCommand(), c.checkCommand(), c.syntaxCommand(), c.admitCommand(), c.auditCommand(), c.versionCommand(), c.fixtureCommand(), c.agentExecCommand())
+	root.AddCommand(c.runCommand(), c.promptCommand(), c.planCommand(), c.workflowCommand(), c.checkCommand(), c.syntaxCommand(), c.admitCommand(), c.auditCommand(), c.versionCommand(), c.fixtureCommand(), c.agentExecCommand())
 	return root
 }
 

@@ -143,6 +143,57 @@ func attempts(p plot) []attempt {
 		{"truncate", func() error { return os.Truncate(p.Canary, 0) }},
 		{"move here", func() error { return os.Rename(p.Canary+"2", filepath.Join(home, "moved")) }},
 		{"remove", func() error { return os.Remove(p.Canary + "3") }},
+		{"change the mode", changes(p.Canary, func() error { return os.Chmod(p.Canary, 0o777) })},
+		{"change the mode of a directory", changes(p.Outside, func() error { return os.Chmod(p.Outside, 0o777) })},
+		{"change the mode without following", changes(p.Canary, func() error {
+			name, err := unix.BytePtrFromString(p.Canary)
+			if err == nil {
+				_, _, errno := unix.Syscall6(unix.SYS_FCHMODAT2, atCwd, uintptr(unsafe.Pointer(name)), 0o777, 0, 0, 0)
+				err = error(errno)
+			}
+			return err
+		})},
+		{"change the mode of a place", changes(p.Canary, func() error {
+			fd, err := unix.Open(p.Canary, unix.O_PATH, 0)
+			if err == nil {
+				err = os.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), 0o777)
+			}
+			return err
+		})},
+		{"change the mode of its program", func() error {
+			program, err := os.Open(self)
+			if err != nil {
+				return nil // it is meant to come this far
+			}
+			return changes(self, func() error { return program.Chmod(0o777) })()
+		}},
+		{"change the owner", func() error { // to itself, which the system counts as a change
+			return changes(p.Canary, func() error { return os.Chown(p.Canary, os.Getuid(), os.Getgid()) })()
+		}},
+		{"change the times", changes(p.Canary, func() error { return os.Chtimes(p.Canary, time.Unix(1, 0), time.Unix(1, 0)) })},
+		{"set an attribute", func() error { return unix.Setxattr(p.Canary, "user.xmd", []byte("x"), 0) }},
+		{"remove an attribute", func() error {
+			if err := unix.Removexattr(p.Canary, "user.none"); !errors.Is(err, unix.ENODATA) {
+				return err
+			}
+			return nil // it was looked for
+		}},
+		{"watch", func() error {
+			fd, err := unix.InotifyInit1(0)
+			if err != nil {
+				return err
+			}
+			if wd, err := unix.InotifyAddWatch(fd, p.Outside, unix.IN_ALL_EVENTS); err != nil || wd > 0 {
+				return err
+			}
+			return errors.New("nothing is watched")
+		}},
+		{"watch all", func() error {
+			if _, _, errno := unix.Syscall(unix.SYS_FANOTIFY_INIT, unix.FAN_REPORT_FID, 0, 0); errno != 0 {
+				return errno
+			}
+			return nil
+		}},
 		{"list", func() error { _, err := os.ReadDir(p.Outside); return err }},
 		{"write outside", write(filepath.Join(p.Outside, "left"))},
 		{"write in cwd", write("left")},
@@ -172,6 +223,25 @@ func attempts(p plot) []attempt {
 				err = l.Close()
 			}
 			return err
+		}},
+		{"listen at any port", func() error {
+			fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			return unix.Listen(fd, 1)
+		}},
+		{"shared memory", func() error { _, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600); return err }},
+		{"message queue", func() error {
+			if _, _, errno := unix.Syscall(unix.SYS_MSGGET, unix.IPC_PRIVATE, unix.IPC_CREAT|0o600, 0); errno != 0 {
+				return errno
+			}
+			return nil
+		}},
+		{"limits of another", func() error {
+			var now unix.Rlimit
+			return unix.Prlimit(os.Getppid(), unix.RLIMIT_NOFILE, nil, &now)
 		}},
 		{"socket with a path", dial("unix", p.Path)},
 		{"socket with a name", dial("unix", "@"+p.Name)},
@@ -206,6 +276,26 @@ func attempts(p plot) []attempt {
 		{"limit", func() error {
 			return syscall.Setrlimit(unix.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 40, Max: 1 << 40})
 		}},
+	}
+}
+
+const atCwd = ^uintptr(99) // unix.AT_FDCWD
+
+// changes is an attempt that came to something if what is known of a path is another
+// afterwards, whatever the attempt was told.
+func changes(path string, attempt func() error) func() error {
+	look := func() (s unix.Stat_t) {
+		_ = unix.Stat(path, &s)
+		s.Atim = unix.Timespec{} // of reading
+		return s
+	}
+	return func() error {
+		before := look()
+		err := attempt()
+		if look() == before {
+			return errors.Join(err, errors.New("nothing changed"))
+		}
+		return nil
 	}
 }
 

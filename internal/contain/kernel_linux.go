@@ -22,7 +22,6 @@ const leastABI = 3
 // probe asks the kernel for what it offers.
 func probe() (level, abi int) {
 	abi, err := llsys.LandlockGetABIVersion()
-	_, sifts := architecture()
 	switch {
 	case err != nil || abi < leastABI || !sifts:
 		return 1, max(abi, 0)

@@ -76,6 +76,13 @@ func (c *Call) FetchTimeout() time.Duration { return c.run.Options.FetchTimeout 
 // Expansion is the invocation's expansion id.
 func (c *Call) Expansion() string { return c.scope.id.String() }
 
+// Place is where the next effect of the element stands in the history: its coroutine,
+// and how many effects that settled before.
+func (c *Call) Place() (coroutine string, position int) {
+	co := c.scope.strand.co
+	return co.ID(), co.Position()
+}
+
 // Has reports whether a prop or capture was written, whatever its value.
 func (c *Call) Has(prop string) bool {
 	_, ok := attr(c.el, prop)

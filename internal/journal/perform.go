@@ -178,7 +178,12 @@ func (c *Coroutine) Perform(ctx context.Context, d Description, live func(contex
 	if err != nil {
 		return nil, err
 	}
+	ctx, left := attachable(ctx)
+	defer left.end()
 	v, failure := live(ctx)
+	if failure != nil {
+		left.with = nil
+	}
 	if err := j.Err(); err != nil {
 		return nil, err
 	}
