@@ -5,10 +5,12 @@
 // hidden command agent-exec: it gives up every privilege, bounds its resources, has
 // Landlock refuse it every file that is not in one table, every TCP connection but
 // those to the ports of its provider, and every signal to somebody else, has a filter of
-// calls refuse it every other kind of socket, and only then becomes the agent. It is a process of its own because a process can restrict itself
-// but never lift a restriction again. Where the kernel allows it, the agent gets
-// namespaces of its own as well: it is then ended together with everything it ever
-// started, however that tried to get away.
+// calls keep from it every other kind of socket and what Landlock is not asked about,
+// such as the modes and times of files it cannot open, and only then becomes the agent.
+// It is a process of its own because a process can restrict itself but never lift a
+// restriction again. Where the kernel allows it, the agent gets namespaces of its own as
+// well: it is then ended together with everything it ever started, however that tried
+// to get away.
 //
 // The invariant: an agent whose command went through [Kernel.Contain] runs under all
 // of what [Kernel.Level] says, or it does not run. What cannot be applied ends the

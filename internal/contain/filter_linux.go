@@ -29,9 +29,9 @@ const (
 // seeming are calls that change what a file of any path is like, or watch it. Landlock is
 // asked about none of them, so that a file an agent cannot open is still one whose mode,
 // owner and times it could change, and a directory it cannot list would tell it every
-// name that is made there. They are answered as done and are not: an agent that is to
-// come this far copies files of its own and watches its settings, which nothing of this
-// is needed for, and a refusal would end it.
+// name that is made there. They are answered as done and are not: programs change the
+// mode of every file they copy and watch their settings, which does no good in a private
+// home, but many would end at a refusal.
 var seeming = append([]uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_INOTIFY_ADD_WATCH,
 }, seemingBefore...)
