@@ -43,6 +43,9 @@ type CeilingOptions struct {
 	Env []string
 	// Containment is the kernel's part; nil: none.
 	Containment Containment
+	// Caller is the invoker's working directory. It, and what it lies in, is never opened
+	// as a part of an agent's installation.
+	Caller string
 	// Version is the version of this program, told to peers.
 	Version string
 	// Stderr gets what agents write to standard error as well; nil: nobody does.
@@ -110,7 +113,7 @@ func (o CeilingOptions) core() *core {
 	g := &ceiling{
 		resolve: resolve, candidates: o.Names, homes: o.Homes, instructions: o.Instructions, look: o.LookPath,
 		workshop: workshop{o.Adapters, o.LookPath, o.Env}, prepared: map[string][]string{},
-		contain: o.Containment, reports: map[string]Report{},
+		contain: o.Containment, reports: map[string]Report{}, caller: o.Caller,
 	}
 	return newCore(&core{
 		resolve: resolve, defaultAgent: o.DefaultAgent, store: o.Sessions, env: o.Env, secrets: o.Secrets, homes: o.UserHomes,
@@ -142,6 +145,7 @@ type ceiling struct {
 	look         agent.LookPath
 	workshop     workshop
 	contain      Containment
+	caller       string
 
 	mu       sync.Mutex
 	prepared map[string][]string // what begins the vector, by package
@@ -193,7 +197,7 @@ func (g *ceiling) launch(c *core, command agent.Command, l Launch, leaf string) 
 	if command.Package != "" {
 		l.Argv = g.vector(command)
 	}
-	from := installed(l.Argv, g.look, homesOf(userHome, c.homes))
+	from := installed(l.Argv, g.look, homesOf(userHome, append(slices.Clone(c.homes), g.caller)))
 	l.Paths = Paths{Home: h.path, Cwd: filepath.Join(h.path, "tmp"), Runtime: from.paths, Read: h.linked}
 	if p.Reach != nil {
 		read, write := p.Reach(l.Argv)

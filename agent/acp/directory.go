@@ -130,7 +130,7 @@ type home struct {
 func settle(root *os.Root, leaf string, p Profile, userHome string) (*home, error) {
 	h := &home{root: root, leaf: leaf, path: filepath.Join(root.Name(), leaf)}
 	for _, dir := range []string{"", "tmp", ".config", ".cache", ".local/share", ".local/state"} {
-		if err := root.MkdirAll(filepath.Join(leaf, dir), 0o700); err != nil {
+		if err := h.place(filepath.Join(leaf, filepath.FromSlash(dir))); err != nil {
 			return nil, err
 		}
 	}
@@ -154,10 +154,30 @@ func settle(root *os.Root, leaf string, p Profile, userHome string) (*home, erro
 	return h, nil
 }
 
+// place makes a directory of the home. What an agent left in the way of one, such as a
+// link into the home of another, goes: nothing is made or replaced through it.
+func (h *home) place(dir string) error {
+	if dir != h.leaf {
+		if err := h.place(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	if info, err := h.root.Lstat(dir); err == nil && !info.IsDir() {
+		if err := h.root.Remove(dir); err != nil {
+			return err
+		}
+	}
+	err := h.root.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return h.root.Chmod(dir, 0o700) // which an agent may have closed
+	}
+	return err
+}
+
 // put replaces one file of the home.
 func (h *home) put(name string, write func(at string) error) error {
 	at := filepath.Join(h.leaf, filepath.FromSlash(name))
-	if err := h.root.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+	if err := h.place(filepath.Dir(at)); err != nil {
 		return err
 	}
 	if err := h.root.RemoveAll(at); err != nil {

@@ -50,7 +50,8 @@ type peer struct {
 // newPeer connects to a program that reads w and writes r.
 func newPeer(w io.Writer, r io.Reader, strict bool) *peer {
 	start := make(chan struct{})
-	p := &peer{in: newInbound(r, start), out: newOutbound(w), strict: strict, told: make(chan struct{}, 1)}
+	p := &peer{out: newOutbound(w), strict: strict, told: make(chan struct{}, 1)}
+	p.in = newInbound(r, start, p.out)
 	p.conn = sdk.NewConnection(p.handle, p.out, p.in)
 	p.conn.SetLogger(slog.New(counter{&p.skipped}))
 	close(start)

@@ -13,7 +13,8 @@ import (
 
 const (
 	maxLine    = 10 << 20 // the longest message, in bytes, as the library has it
-	burst      = 512      // notifications handed on before the reader waits for their handling
+	burst      = 512      // messages handed on before the reader waits for their handling
+	burstBytes = 4 << 20  // and their length in bytes, with the last
 	markMethod = "_xmd/mark"
 	markLine   = `{"jsonrpc":"2.0","method":"` + markMethod + `"}` + "\n"
 )
@@ -31,19 +32,22 @@ type inbound struct {
 	start   <-chan struct{} // closed when the connection is ready to be read into
 	marked  chan struct{}   // a mark was handled
 	entered chan struct{}   // a permission request reached its handler
+	answers *outbound       // what the peer has to read before it may ask on
 
 	out   []byte        // handed on before anything else is read
 	held  []byte        // the permission request behind the mark in out
 	wait  chan struct{} // awaited when out is consumed
 	lines int           // since the last mark
+	bytes int           // since the last mark
+	asked bool          // one of them may be a request
 	err   error
 
 	mu       sync.Mutex
 	overlong bool
 }
 
-func newInbound(r io.Reader, start <-chan struct{}) *inbound {
-	return &inbound{r: bufio.NewReaderSize(r, 64<<10), start: start, marked: make(chan struct{}, 1), entered: make(chan struct{}, 1)}
+func newInbound(r io.Reader, start <-chan struct{}, answers *outbound) *inbound {
+	return &inbound{answers: answers, r: bufio.NewReaderSize(r, 64<<10), start: start, marked: make(chan struct{}, 1), entered: make(chan struct{}, 1)}
 }
 
 func signal(c chan struct{}) {
@@ -67,6 +71,10 @@ func (r *inbound) Read(p []byte) (int, error) {
 		if r.wait != nil {
 			<-r.wait
 			r.wait = nil
+			if r.asked { // whoever does not read its answers is not heard for as long
+				<-r.answers.written()
+				r.asked = false
+			}
 		}
 		if r.err != nil {
 			return 0, r.err
@@ -107,8 +115,10 @@ func (r *inbound) next() {
 		return
 	}
 	r.out = line
-	if r.lines++; r.lines == burst {
-		r.out, r.wait, r.lines = append(line, markLine...), drained(r.marked), 0
+	r.asked = r.asked || bytes.Contains(line, []byte("id")) && bytes.Contains(line, []byte("method"))
+	r.bytes += len(line)
+	if r.lines++; r.lines == burst || r.bytes >= burstBytes {
+		r.out, r.wait, r.lines, r.bytes = append(line, markLine...), drained(r.marked), 0, 0
 	}
 }
 
@@ -152,12 +162,14 @@ type outbound struct {
 	mu sync.Mutex
 	n  int
 	ok chan struct{} // closed while nothing is owed
+
+	done chan struct{} // closed while nothing is being written
 }
 
 func newOutbound(w io.Writer) *outbound {
 	done := make(chan struct{})
 	close(done)
-	return &outbound{w: w, ok: done}
+	return &outbound{w: w, ok: done, done: done}
 }
 
 func (o *outbound) owe() {
@@ -175,7 +187,20 @@ func (o *outbound) settled() <-chan struct{} {
 	return o.ok
 }
 
+// written is closed when the peer has read what is being written now.
+func (o *outbound) written() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.done
+}
+
+// Write writes one message. The library has one caller at a time.
 func (o *outbound) Write(line []byte) (int, error) {
+	done := make(chan struct{})
+	defer close(done)
+	o.mu.Lock()
+	o.done = done
+	o.mu.Unlock()
 	n, err := o.w.Write(line)
 	// Inside a string the quotes would be escaped: nothing but an answer matches.
 	if bytes.Contains(line, []byte(`"result":{"outcome":{`)) {

@@ -152,7 +152,7 @@ func (c *command) ceiling(s *agentSettlement, session string, named bool) (plan.
 	ceiling := acp.CeilingOptions{
 		Agents: o.Agents, LookPath: o.LookPath, DefaultAgent: o.DefaultAgent, Names: agentNames(o.Agents),
 		Adapters: filepath.Join(data, "xmd", "agents", "adapters"), Sessions: o.Sessions,
-		Session: session, Named: named, Instructions: planningInstructions,
+		Caller: c.Dir, Session: session, Named: named, Instructions: planningInstructions,
 		Env: o.Env, Containment: contain, Version: o.Version, Secrets: o.Secrets, UserHomes: o.Homes, Hurry: o.Hurry,
 	}
 	if ceiling.DefaultAgent == "" { // the first that can be held (D-37)
