@@ -174,7 +174,7 @@ func TestGlobWhileTheTreeChanges(t *testing.T) {
 		{"leavesdir", ResolvedEscape},
 		{strings.Repeat("x/", maxDirectory), PathTooLong},
 	} {
-		w := walk{root: root, selection: selection{include: []string{"**"}}, left: 10}
+		w := walk{root: root, Selection: Selection{include: []string{"**"}}, left: 10}
 		err := w.list(t.Context(), c.directory)
 		require.Empty(t, w.found)
 		if c.reason == "" {

@@ -87,7 +87,7 @@ func (f *Files) Delete(ctx context.Context, cwd, path string) error {
 
 // Glob implements host.Files.
 func (f *Files) Glob(ctx context.Context, cwd string, include, exclude []string) (found []string, err error) {
-	s, err := compile(include, exclude)
+	s, err := host.CompileSelection(include, exclude)
 	if err != nil {
 		return nil, err
 	}

@@ -99,20 +99,25 @@ func (v *view) put(entries []entry) (string, error) {
 	return hash, v.objects.PutObject(hash, KindTree, data)
 }
 
-// Verify reads and hashes every object that root needs and measures the tree
-// against its limits. Each object is read once, however many names it has.
-func Verify(objects Objects, root string) error {
-	v := newView(objects, root, nil)
+// Verify reads and hashes every object that the roots need and measures their trees
+// against the limits. Each object is read once, however many names and roots it has.
+func Verify(objects Objects, roots ...string) error {
+	v := newView(objects, EmptyRoot, nil)
 	sizes := map[string]int64{}
-	_, err := v.extent(root, 0, func(e entry) error {
-		if size, seen := sizes[e.hash]; seen && size == e.size {
-			return nil
+	for _, root := range roots {
+		_, err := v.extent(root, 0, func(e entry) error {
+			if size, seen := sizes[e.hash]; seen && size == e.size {
+				return nil
+			}
+			_, err := v.blob(e)
+			sizes[e.hash] = e.size
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		_, err := v.blob(e)
-		sizes[e.hash] = e.size
-		return err
-	})
-	return err
+	}
+	return nil
 }
 
 // An extent is how much a directory holds.

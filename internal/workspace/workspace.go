@@ -76,7 +76,7 @@ func EnsureDir(objects Objects, root, cwd, path string) (string, error) {
 // Glob lists the files below cwd that one of include matches and none of exclude
 // does: relative, sorted by code point, links neither listed nor followed.
 func Glob(objects Objects, root, cwd string, include, exclude []string) ([]string, error) {
-	s, err := compile(include, exclude)
+	s, err := host.CompileSelection(include, exclude)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (v *view) rewrite(dirs []level, name string, e *entry) (string, error) {
 	return e.hash, nil
 }
 
-func (v *view) glob(cwd string, s selection) ([]string, error) {
+func (v *view) glob(cwd string, s host.Selection) ([]string, error) {
 	w, err := v.enter(host.OpGlob, cwd)
 	if err != nil {
 		return nil, err
@@ -247,9 +247,9 @@ func (v *view) glob(cwd string, s selection) ([]string, error) {
 		}
 		for _, e := range entries {
 			switch name := d.prefix + e.name; {
-			case e.kind == dirEntry && !matchesAny(s.pruned, name):
+			case e.kind == dirEntry && !s.Prunes(name):
 				pending = append(pending, directory{name + "/", e.hash})
-			case e.kind == fileEntry && s.selects(name):
+			case e.kind == fileEntry && s.Selects(name):
 				found = append(found, name)
 			}
 		}

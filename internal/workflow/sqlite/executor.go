@@ -7,45 +7,115 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
 	"github.com/executable-markdown/xmd/internal/workflow"
+	"github.com/executable-markdown/xmd/internal/workspace"
 )
 
-// An executor holds a run: its lock, and the one connection that writes.
+// An executor holds a run: its lock, and the one connection that writes, from the first
+// change on.
 type executor struct {
 	run, path string
 	lock      *os.File
-	db        *sql.DB
-	conn      *sql.Conn
+	nested    atomic.Bool // while the body of Transact is carried out
 
 	mu    sync.Mutex // one transaction at a time
 	epoch int64
+	db    *sql.DB
+	conn  *sql.Conn
+	file  fs.FileInfo // the one that is open
+	ready map[string]*sql.Stmt
 }
 
-// hold opens a run whose lock is held.
-func (s store) hold(ctx context.Context, run string, lock *os.File) (*executor, error) {
-	x := &executor{run: run, path: s.at(run, database), lock: lock}
-	var err error
-	if x.db, err = connect(x.path, false, "synchronous(FULL)", "journal_mode(WAL)"); err != nil {
+// exec runs a statement, which is compiled once.
+func (x *executor) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	s, err := x.prepared(ctx, query)
+	if err != nil {
 		return nil, err
 	}
-	if x.conn, err = x.db.Conn(ctx); err == nil {
-		if err = recognise(ctx, x.conn, x.path, run); err == nil {
-			err = x.conn.QueryRowContext(ctx, `SELECT epoch FROM workflow_run`).Scan(&x.epoch)
+	return s.ExecContext(ctx, args...)
+}
+
+func (x *executor) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := x.ready[query]; ok {
+		return s, nil
+	}
+	s, err := x.conn.PrepareContext(ctx, query)
+	if err == nil {
+		x.ready[query] = s
+	}
+	return s, err
+}
+
+// open opens the run for writing.
+func (x *executor) open(ctx context.Context) (err error) {
+	if x.file, err = os.Lstat(x.path); err != nil {
+		return unreadable(x.run, x.path, err)
+	}
+	if x.db, err = connect(x.path, "mode=rw", "synchronous(FULL)"); err != nil {
+		return err
+	}
+	x.ready = map[string]*sql.Stmt{}
+	var mode string
+	x.conn, err = x.db.Conn(ctx)
+	for patience := 500; err == nil; patience-- {
+		err = x.conn.QueryRowContext(ctx, "PRAGMA journal_mode=WAL").Scan(&mode)
+		if code(err) != codeBusy || patience == 0 {
+			break
 		}
+		err = nil // an answer is being delivered, which this statement does not wait for
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err == nil && mode != "wal" {
+		err = fail(workflow.Refused, x.run, nil, "the run in %s cannot have a log, which it needs; keep runs in another directory", filepath.Base(x.path))
 	}
 	if err != nil {
-		if x.conn != nil {
-			_ = x.conn.Close()
-		}
-		return nil, errors.Join(broken(run, x.path, err), x.db.Close())
+		return errors.Join(unkept(x.run, x.path, err), x.shut())
 	}
-	return x, nil
+	return nil
+}
+
+// shut closes the connection.
+func (x *executor) shut() (err error) {
+	for _, s := range x.ready {
+		err = errors.Join(err, s.Close())
+	}
+	if x.conn != nil {
+		err = x.conn.Close()
+	}
+	if x.db != nil {
+		err = errors.Join(err, x.db.Close())
+	}
+	x.conn, x.db, x.ready = nil, nil, nil
+	return err
+}
+
+// inPlace says whether the file that is open still is the run's. Without that, what is
+// committed would go into a file nobody finds again.
+func (x *executor) inPlace(ctx context.Context) error {
+	now, err := os.Lstat(x.path)
+	switch {
+	case err != nil:
+		return unreadable(x.run, x.path, err)
+	case os.SameFile(now, x.file):
+		return nil
+	case !now.Mode().IsRegular():
+		return damage(workflow.Format, x.run, x.path, nil, "something that is no ordinary file was put in its place")
+	}
+	// The log beside it is not its own, so it is read without one.
+	err = read(ctx, x.path, "immutable=1", func(tx *sql.Tx) error { _, err := sound(ctx, tx, x.path, x.run); return err })
+	if err = broken(x.run, x.path, err); err == nil {
+		err = damage(workflow.Corrupt, x.run, x.path, nil, "another file was put in its place while it was carried out")
+	}
+	return err
 }
 
 // newID is the name of an event or an execution, which nobody can guess.
@@ -57,35 +127,59 @@ func newID() string {
 
 // transaction carries body out, all of it or nothing. It does not begin once ctx has
 // ended, and what it began is then rolled back.
-func (x *executor) transaction(ctx context.Context, body func(ctx context.Context) (keep bool, err error)) (err error) {
+func (x *executor) transaction(ctx context.Context, name string, body func(ctx context.Context) (keep bool, err error)) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	calm := context.WithoutCancel(ctx) // a statement is not interrupted in the middle
-	if _, err := x.conn.ExecContext(calm, "BEGIN IMMEDIATE"); err != nil {
-		return broken(x.run, x.path, err)
-	}
-	keep, err := body(calm)
-	if err == nil && keep && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil && keep {
-		if _, err = x.conn.ExecContext(calm, "COMMIT"); err == nil {
-			return nil
+	if x.conn == nil {
+		if err := x.open(calm); err != nil {
+			return err
 		}
 	}
-	if _, undo := x.conn.ExecContext(calm, "ROLLBACK"); undo != nil && err == nil {
-		err = undo
+	err := x.attempt(ctx, calm, name, body)
+	reached(name, "committed")
+	return unkept(x.run, x.path, err)
+}
+
+func (x *executor) attempt(ctx, calm context.Context, name string, body func(ctx context.Context) (keep bool, err error)) (err error) {
+	if _, err := x.exec(calm, "BEGIN IMMEDIATE"); err != nil {
+		return err
 	}
-	return broken(x.run, x.path, err)
+	reached(name, "begun")
+	open := true
+	defer func() { // also when body panics
+		if open {
+			_, undo := x.exec(calm, "ROLLBACK")
+			if err == nil {
+				err = undo
+			}
+		}
+	}()
+	keep, err := body(calm)
+	if err != nil || !keep {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := x.inPlace(calm); err != nil {
+		return err
+	}
+	reached(name, "changed")
+	if _, err := x.exec(calm, "COMMIT"); err != nil {
+		return err
+	}
+	open = false
+	return nil
 }
 
 // one runs a statement that changes exactly one row, which only a fenced executor finds
 // changed or gone.
 func (x *executor) one(ctx context.Context, query string, args ...any) error {
-	result, err := x.conn.ExecContext(ctx, query, args...)
+	result, err := x.exec(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -102,9 +196,12 @@ func (x *executor) fence(ctx context.Context) error {
 
 // Snapshot implements workflow.Executor.
 func (x *executor) Snapshot(ctx context.Context) (snap workflow.Snapshot, err error) {
-	err = x.transaction(ctx, func(ctx context.Context) (bool, error) {
-		snap, err = snapshot(ctx, x.conn, x.path, x.run)
-		return false, err
+	err = reading(ctx, x.run, x.path, func(tx *sql.Tx) error {
+		if err := recognise(ctx, tx, x.path, x.run); err != nil {
+			return err
+		}
+		snap, err = snapshot(ctx, tx, x.path, x.run)
+		return err
 	})
 	return snap, err
 }
@@ -121,8 +218,8 @@ func reason(r workflow.Reason) (kind, code, event any) {
 }
 
 // end closes the execution that is open and states what became of the run.
-func (x *executor) end(ctx context.Context, condition string, status workflow.Status, r workflow.Reason) error {
-	return x.transaction(ctx, func(ctx context.Context) (bool, error) {
+func (x *executor) end(ctx context.Context, name, condition string, status workflow.Status, r workflow.Reason) error {
+	return x.transaction(ctx, name, func(ctx context.Context) (bool, error) {
 		now := stamp(time.Now())
 		kind, code, event := reason(r)
 		err := x.one(ctx, `UPDATE document_executions SET stopped_at = ?, stop_status = ?, stop_kind = ?, stop_code = ?, stop_event = ? WHERE stopped_at IS NULL`+condition,
@@ -137,25 +234,29 @@ func (x *executor) end(ctx context.Context, condition string, status workflow.St
 
 // Reconcile implements workflow.Executor.
 func (x *executor) Reconcile(ctx context.Context, status workflow.Status, r workflow.Reason) error {
-	return x.end(ctx, "", status, r)
+	return x.end(ctx, "reconcile", "", status, r)
 }
 
 // Settle implements workflow.Executor.
 func (x *executor) Settle(ctx context.Context, status workflow.Status, r workflow.Reason) error {
-	return x.end(ctx, fmt.Sprintf(" AND epoch = %d", x.epoch), status, r)
+	return x.end(ctx, "settle", fmt.Sprintf(" AND epoch = %d", x.epoch), status, r)
 }
 
 // Begin implements workflow.Executor.
 func (x *executor) Begin(ctx context.Context, replay bool) error {
 	next := x.epoch + 1
-	err := x.transaction(ctx, func(ctx context.Context) (bool, error) {
+	err := x.transaction(ctx, "begin", func(ctx context.Context) (bool, error) {
 		now := stamp(time.Now())
 		var open int
-		if err := x.conn.QueryRowContext(ctx, `SELECT count(*) FROM document_executions WHERE stopped_at IS NULL`).Scan(&open); err != nil {
+		var status workflow.Status
+		if err := x.conn.QueryRowContext(ctx, `SELECT status, (SELECT count(*) FROM document_executions WHERE stopped_at IS NULL) FROM workflow_run`).Scan(&status, &open); err != nil {
 			return false, err
 		}
-		if open > 0 {
-			return false, errors.New("an execution of the run is open already")
+		switch {
+		case open > 0:
+			return false, fail(workflow.Refused, x.run, nil, "an execution of the run %s is open already", x.run)
+		case !replay && status != workflow.Interrupted && status != workflow.Suspended:
+			return false, fail(workflow.Refused, x.run, nil, "the run %s is %s, so it does not go on", x.run, status)
 		}
 		change := `UPDATE workflow_run SET epoch = ?, updated_at = ?, status = 'running', stop_kind = NULL, stop_code = NULL, stop_event = NULL WHERE id = 1 AND epoch = ?`
 		if replay {
@@ -174,24 +275,41 @@ func (x *executor) Begin(ctx context.Context, replay bool) error {
 }
 
 // Append implements workflow.Executor.
-func (x *executor) Append(ctx context.Context, e journal.Event) (stored workflow.StoredEvent, err error) {
-	return x.Transact(ctx, func(workflow.Tx) (*journal.Event, error) { return &e, nil })
+func (x *executor) Append(ctx context.Context, e journal.Event) (workflow.StoredEvent, error) {
+	return x.transact(ctx, func(workflow.Tx) (*journal.Event, error) { return &e, nil })
 }
 
 // Transact implements workflow.Executor. Without an event nothing is kept.
-func (x *executor) Transact(ctx context.Context, body func(workflow.Tx) (*journal.Event, error)) (stored workflow.StoredEvent, err error) {
-	err = x.transaction(ctx, func(ctx context.Context) (bool, error) {
+func (x *executor) Transact(ctx context.Context, body func(workflow.Tx) (*journal.Event, error)) (workflow.StoredEvent, error) {
+	if !x.nested.CompareAndSwap(false, true) {
+		return workflow.StoredEvent{}, errors.New("a transaction of a run was begun inside another")
+	}
+	defer x.nested.Store(false)
+	return x.transact(ctx, body)
+}
+
+func (x *executor) transact(ctx context.Context, body func(workflow.Tx) (*journal.Event, error)) (stored workflow.StoredEvent, err error) {
+	err = x.transaction(ctx, "effect", func(ctx context.Context) (bool, error) {
 		if err := x.fence(ctx); err != nil {
 			return false, err
 		}
 		t := &transaction{objects: objects{ctx, x.conn}, x: x}
-		if err := x.conn.QueryRowContext(ctx, `SELECT current_root FROM workspace_state`).Scan(&t.root); err != nil {
+		current, err := x.prepared(ctx, `SELECT current_root FROM workspace_state`)
+		if err == nil {
+			err = current.QueryRowContext(ctx).Scan(&t.root)
+		}
+		if err != nil {
 			return false, err
 		}
 		e, err := body(t)
+		t.over = true
+		if harm := new(workspace.DamageError); errors.As(err, &harm) {
+			err = damage(workflow.WorkspaceDamaged, x.run, x.path, harm, "its files")
+		}
 		if err != nil || e == nil {
 			return false, err
 		}
+		reached("effect", "mutated")
 		line, err := journal.AppendLine(nil, *e)
 		if err != nil {
 			return false, err
@@ -206,16 +324,16 @@ func (x *executor) Transact(ctx context.Context, body func(workflow.Tx) (*journa
 }
 
 // Release implements workflow.Executor. A run at rest is one ordinary file.
-func (x *executor) Release() error {
+func (x *executor) Release() (err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.lock == nil {
 		return nil
 	}
-	ctx := context.Background()
-	_, err := x.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err == nil {
-		_, err = x.conn.ExecContext(ctx, "PRAGMA journal_mode=DELETE")
+	if x.conn != nil && x.inPlace(context.Background()) == nil {
+		err = unkept(x.run, x.path, settleLog(context.Background(), x.conn))
 	}
-	err = errors.Join(broken(x.run, x.path, err), x.conn.Close(), x.db.Close(), x.lock.Close())
+	err = errors.Join(err, x.shut(), x.lock.Close())
 	x.lock = nil
 	return err
 }
@@ -225,15 +343,31 @@ type transaction struct {
 	objects
 	x    *executor
 	root string
+	over bool // it is nobody's any more
 }
 
+var errOver = errors.New("the transaction is over")
+
+// Object implements workflow.Tx.
+func (t *transaction) Object(hash string) (string, []byte, error) {
+	if t.over {
+		return "", nil, errOver
+	}
+	return t.objects.Object(hash)
+}
+
+// Root implements workflow.Tx.
 func (t *transaction) Root() string { return t.root }
 
+// SetRoot implements workflow.Tx.
 func (t *transaction) SetRoot(root string) error {
-	if root == t.root {
+	switch {
+	case t.over:
+		return errOver
+	case root == t.root:
 		return nil
 	}
-	_, err := t.x.conn.ExecContext(t.ctx, `INSERT INTO workspace_roots (root_id, format, sequence) SELECT ?, 1, max(sequence) + 1 FROM workspace_roots WHERE true ON CONFLICT (root_id) DO NOTHING`, root)
+	_, err := t.x.exec(t.ctx, `INSERT INTO workspace_roots (root_id, format, sequence) SELECT ?, 1, max(sequence) + 1 FROM workspace_roots WHERE true ON CONFLICT (root_id) DO NOTHING`, root)
 	if err == nil {
 		err = t.x.one(t.ctx, `UPDATE workspace_state SET current_root = ? WHERE id = 1`, root)
 	}
@@ -243,13 +377,21 @@ func (t *transaction) SetRoot(root string) error {
 	return err
 }
 
+// PutObject implements workflow.Tx.
 func (t *transaction) PutObject(hash, kind string, data []byte) error {
-	_, err := t.x.conn.ExecContext(t.ctx, `INSERT INTO workspace_objects (hash, kind, size, bytes) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`,
+	if t.over {
+		return errOver
+	}
+	_, err := t.x.exec(t.ctx, `INSERT INTO workspace_objects (hash, kind, size, bytes) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`,
 		hash, kind, len(data), append([]byte{}, data...))
 	return err
 }
 
+// Consume implements workflow.Tx.
 func (t *transaction) Consume(suspension, request string) (a workflow.Answer, ok bool, err error) {
+	if t.over {
+		return a, false, errOver
+	}
 	row := t.x.conn.QueryRowContext(t.ctx, `SELECT suspension_id, request_event, request_fingerprint, answer, state = 'consumed' FROM suspension_answers
 		WHERE suspension_id = ? AND request_event = ? AND state = 'pending'`, suspension, request)
 	a, err = scanAnswer(row, t.x.path, t.x.run)
@@ -264,33 +406,48 @@ func (t *transaction) Consume(suspension, request string) (a workflow.Answer, ok
 }
 
 // Deliver implements workflow.Store. No lock is taken: what counts is how the run stands
-// inside the transaction.
-func (s store) Deliver(ctx context.Context, run string, a workflow.Answer, judge func(workflow.Snapshot) error) error {
-	path := s.at(run, database)
-	if _, err := s.Inspect(ctx, run, false); err != nil {
-		return err
+// inside the transaction (workflow 26). It is judged before, too, so that a refusal leaves
+// the file byte for byte.
+func (s store) Deliver(ctx context.Context, run string, a workflow.Answer, judge func(workflow.Snapshot) error) (err error) {
+	before, err := s.Inspect(ctx, run, false)
+	if err == nil {
+		err = judge(before)
 	}
-	db, err := connect(path, false, "synchronous(EXTRA)")
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	text, err := value.JSON(a.Value)
+	if err != nil {
+		return err
+	}
+	path := s.at(run, database)
+	if err := suitable(s.dir); err != nil {
+		return fail(workflow.Refused, run, err, "runs cannot be kept in %s: %s", s.dir, err)
+	}
+	file, err := os.Lstat(path)
+	if err != nil {
+		return unreadable(run, path, err)
+	}
+	db, err := connect(path, "mode=rw", "synchronous(EXTRA)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return broken(run, path, err)
+		return unkept(run, path, err)
 	}
-	defer conn.Close()
-	x := &executor{run: run, path: path, db: db, conn: conn}
-	return x.transaction(ctx, func(ctx context.Context) (bool, error) {
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	x := &executor{run: run, path: path, db: db, conn: conn, file: file, ready: map[string]*sql.Stmt{}}
+	return x.transaction(ctx, "answer", func(ctx context.Context) (bool, error) {
+		if err := recognise(ctx, conn, path, run); err != nil {
+			return false, err
+		}
 		snap, err := snapshot(ctx, conn, path, run)
 		if err != nil {
 			return false, err
 		}
 		if err := judge(snap); err != nil {
-			return false, err
-		}
-		text, err := value.JSON(a.Value)
-		if err != nil {
 			return false, err
 		}
 		return true, x.one(ctx, `INSERT INTO suspension_answers (suspension_id, request_event, request_fingerprint, answer, state, created_at) VALUES (?, ?, ?, ?, 'pending', ?)`,

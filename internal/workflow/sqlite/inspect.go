@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/executable-markdown/xmd/internal/journal"
 	"github.com/executable-markdown/xmd/internal/value"
@@ -15,63 +16,50 @@ import (
 	"github.com/executable-markdown/xmd/internal/workspace"
 )
 
-// reading opens a run for reading alone, in one transaction.
-func reading(ctx context.Context, path string, body func(*sql.Tx) error) error {
-	db, err := connect(path, true, "query_only(1)")
+// sound says whether a run is what this program made, whole, and whose file it is
+// (workflow 19).
+func sound(ctx context.Context, q querier, path, run string) (r workflow.Record, err error) {
+	if err := recognise(ctx, q, path, run); err != nil {
+		return r, err
+	}
+	var said string
+	if err := q.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&said); err != nil {
+		return r, err
+	}
+	if said != "ok" {
+		return r, damage(workflow.Corrupt, run, path, nil, said)
+	}
+	for _, query := range checks() {
+		var broken int
+		if err := q.QueryRowContext(ctx, query).Scan(&broken); err != nil {
+			return r, err
+		}
+		if broken > 0 {
+			return r, damage(workflow.Corrupt, run, path, nil, "a row holds what its table does not allow")
+		}
+	}
+	rows, err := q.QueryContext(ctx, "PRAGMA foreign_key_check")
 	if err != nil {
-		return err
+		return r, err
 	}
-	defer db.Close()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return err
+	defer rows.Close()
+	if rows.Next() {
+		var table, parent string
+		var row sql.NullInt64
+		var key int
+		if err := rows.Scan(&table, &row, &parent, &key); err != nil {
+			return r, err
+		}
+		c := workflow.Corrupt
+		if strings.HasPrefix(parent, "workspace_") {
+			c = workflow.WorkspaceDamaged
+		}
+		return r, damage(c, run, path, nil, "a row of "+table+" needs one of "+parent+" that is missing")
 	}
-	defer func() { _ = tx.Rollback() }()
-	return body(tx)
-}
-
-// read reads a run as the last commit left it; whole also has the database check itself.
-func (s store) read(ctx context.Context, run string, whole bool) (snap workflow.Snapshot, err error) {
-	path := s.at(run, database)
-	if whole {
-		if err := wellFormed(ctx, path, run); err != nil {
-			return snap, err
-		}
+	if err := rows.Err(); err != nil {
+		return r, err
 	}
-	err = reading(ctx, path, func(tx *sql.Tx) error {
-		if err := recognise(ctx, tx, path, run); err != nil {
-			return err
-		}
-		snap, err = snapshot(ctx, tx, path, run)
-		return err
-	})
-	return snap, broken(run, path, err)
-}
-
-// wellFormed has the database check itself.
-func wellFormed(ctx context.Context, path, run string) error {
-	err := reading(ctx, path, func(tx *sql.Tx) error {
-		if err := recognise(ctx, tx, path, run); err != nil {
-			return err
-		}
-		var said string
-		if err := tx.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&said); err != nil {
-			return err
-		}
-		if said != "ok" {
-			return damage(workflow.Corrupt, run, path, nil, withoutDriver(said))
-		}
-		rows, err := tx.QueryContext(ctx, "PRAGMA foreign_key_check")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		if rows.Next() {
-			return damage(workflow.Corrupt, run, path, nil, "a row refers to one that is not there")
-		}
-		return rows.Err()
-	})
-	return broken(run, path, err)
+	return record(ctx, q, path, run)
 }
 
 // record reads the row of a run. run is empty where only the file's name says which.
@@ -89,7 +77,9 @@ func record(ctx context.Context, q querier, path, run string) (r workflow.Record
 		return r, damage(workflow.IDMismatch, run, path, nil, "the file holds another run")
 	}
 	r.Reason = workflow.Reason{Code: code.String, Event: event.String}
-	r.Created, r.Updated = readStamp(created), readStamp(updated)
+	if err := times(path, r.ID, map[*time.Time]string{&r.Created: created, &r.Updated: updated}); err != nil {
+		return r, err
+	}
 	for _, member := range []struct {
 		text string
 		into **value.Object
@@ -105,15 +95,14 @@ func record(ctx context.Context, q querier, path, run string) (r workflow.Record
 	return r, nil
 }
 
-func readRecord(ctx context.Context, path string) (r workflow.Record, err error) {
-	err = reading(ctx, path, func(tx *sql.Tx) error {
-		if err := recognise(ctx, tx, path, ""); err != nil {
-			return err
+// times reads what stamp wrote.
+func times(path, run string, into map[*time.Time]string) (err error) {
+	for t, text := range into {
+		if *t, err = time.Parse(stampFormat, text); err != nil {
+			return damage(workflow.RecordMalformed, run, path, nil, "it holds a time that is none")
 		}
-		r, err = record(ctx, tx, path, "")
-		return err
-	})
-	return r, broken("", path, err)
+	}
+	return nil
 }
 
 // snapshot reads everything but the objects of the Workspace.
@@ -147,14 +136,20 @@ func snapshot(ctx context.Context, q querier, path, run string) (snap workflow.S
 		var e workflow.Execution
 		var started string
 		var stopped, status, code, event sql.NullString
-		err := rows.Scan(&e.ID, &e.Epoch, &started, &stopped, &status, &code, &event)
-		e.Started, e.Status = readStamp(started), workflow.Status(status.String)
-		if stopped.Valid {
-			e.Stopped = readStamp(stopped.String)
+		if err := rows.Scan(&e.ID, &e.Epoch, &started, &stopped, &status, &code, &event); err != nil {
+			return err
 		}
+		at := map[*time.Time]string{&e.Started: started}
+		if stopped.Valid {
+			at[&e.Stopped] = stopped.String
+		}
+		e.Status = workflow.Status(status.String)
 		e.Reason = workflow.Reason{Code: code.String, Event: event.String}
+		if err := times(path, snap.ID, at); err != nil {
+			return err
+		}
 		snap.Executions = append(snap.Executions, e)
-		return err
+		return nil
 	})
 	each(`SELECT event_id, record, workspace_root FROM journal_events ORDER BY sequence`, func(rows *sql.Rows) error {
 		var e workflow.StoredEvent
@@ -195,36 +190,33 @@ func scanAnswer(row interface{ Scan(...any) error }, path, run string) (a workfl
 	return a, nil
 }
 
-// verify reads and hashes every object of the Workspace.
-func (s store) verify(ctx context.Context, run string) error {
-	path := s.at(run, database)
-	err := reading(ctx, path, func(tx *sql.Tx) error {
-		var roots []string
-		rows, err := tx.QueryContext(ctx, `SELECT root_id FROM workspace_roots ORDER BY sequence`)
-		if err != nil {
+// verifyObjects reads and hashes every object of the Workspace.
+func verifyObjects(ctx context.Context, q querier, path, run string) error {
+	rows, err := q.QueryContext(ctx, `SELECT root_id FROM workspace_roots ORDER BY sequence`)
+	if err != nil {
+		return err
+	}
+	var roots []string
+	for rows.Next() {
+		var root string
+		if err := rows.Scan(&root); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		roots = append(roots, root)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	if err := workspace.Verify(objects{ctx, q}, roots...); err != nil {
+		if code(err) != 0 {
 			return err
 		}
-		for rows.Next() {
-			var root string
-			if err := rows.Scan(&root); err != nil {
-				return errors.Join(err, rows.Close())
-			}
-			roots = append(roots, root)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return err
-		}
-		for _, root := range roots {
-			if err := workspace.Verify(objects{ctx, tx}, root); err != nil {
-				return damage(workflow.WorkspaceDamaged, run, path, err, "root "+short(root))
-			}
-		}
-		return nil
-	})
-	return broken(run, path, err)
+		return damage(workflow.WorkspaceDamaged, run, path, err, "its files")
+	}
+	return nil
 }
 
-func short(hash string) string { return strings.TrimSpace(hash[:min(12, len(hash))]) }
+func short(hash string) string { return hash[:min(12, len(hash))] }
 
 // objects reads the objects of a Workspace.
 type objects struct {

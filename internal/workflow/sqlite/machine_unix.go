@@ -36,7 +36,7 @@ func suitable(dir string) error {
 	switch {
 	case !info.IsDir():
 		return errors.New("it is no directory")
-	case ok && int(owner.Uid) != os.Getuid() && owner.Uid != 0:
+	case ok && int(owner.Uid) != os.Getuid():
 		return errors.New("it belongs to another user; choose another directory")
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("others can write to it (mode %03o); take that from them with chmod go-w", info.Mode().Perm())
@@ -51,8 +51,4 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
-}
-
-func createFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/executable-markdown/xmd/internal/value"
@@ -56,7 +58,7 @@ func write(ctx context.Context, path string, id workflow.Identity, sources []wor
 	if err := f.Close(); err != nil {
 		return err
 	}
-	db, err := connect(path, false, "synchronous(EXTRA)")
+	db, err := connect(path, "mode=rw", "synchronous(EXTRA)")
 	if err != nil {
 		return err
 	}
@@ -91,6 +93,40 @@ func write(ctx context.Context, path string, id workflow.Identity, sources []wor
 	}
 	return err
 }
+
+// checks find rows that break a constraint of their table. A database that is read does
+// not look at its constraints itself. What says that a text is JSON is left out: whoever
+// reads the text is stricter.
+var checks = sync.OnceValue(func() (queries []string) {
+	for _, statement := range schema {
+		var broken []string
+		for rest := statement; ; {
+			_, after, ok := strings.Cut(rest, "CHECK (")
+			if !ok {
+				break
+			}
+			depth, end := 1, 0
+			for ; depth > 0; end++ {
+				switch after[end] {
+				case '(':
+					depth++
+				case ')':
+					depth--
+				}
+			}
+			if rest = after[end:]; !strings.HasPrefix(after, "json_valid(") {
+				broken = append(broken, "NOT ("+after[:end-1]+")")
+			}
+		}
+		if len(broken) > 0 {
+			queries = append(queries, "SELECT count(*) FROM "+table(statement)+" WHERE "+strings.Join(broken, " OR "))
+		}
+	}
+	return queries
+})
+
+// table is the name of what a statement of schema makes.
+func table(statement string) string { return strings.Fields(statement)[2] }
 
 // querier is a connection or a transaction.
 type querier interface {

@@ -22,17 +22,13 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"modernc.org/sqlite" // and the driver of this name
 
 	"github.com/executable-markdown/xmd/internal/workflow"
 )
@@ -44,7 +40,7 @@ type store struct{ dir string }
 // run is.
 func Open(dir string) workflow.Store { return store{dir} }
 
-// What a run is kept in, beside its HASH.
+// What a run is kept in, behind its HASH.
 const (
 	database = ".sqlite"
 	lockFile = ".lock"
@@ -59,61 +55,28 @@ func (s store) at(run, kind string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+kind)
 }
 
-func fail(c workflow.Condition, run string, cause error, format string, args ...any) error {
-	return &workflow.StoreError{Condition: c, Run: run, Message: fmt.Sprintf(format, args...), Err: cause}
-}
-
-func notFound(run string) error {
-	return fail(workflow.NotFound, run, nil, "there is no run %s; xmd workflow list shows those there are", run)
-}
-
-// damage is a condition of a stored run that cannot be trusted.
-func damage(c workflow.Condition, run, path string, cause error, what string) error {
-	if cause != nil {
-		what += ": " + cause.Error()
-	}
-	return fail(c, run, cause, "the run in %s cannot be trusted (%s): %s; it was left as it is. Restore the file from a copy, or delete the run", filepath.Base(path), c, what)
-}
-
-// broken is what an error of the database means; any other stays what it is.
-func broken(run, path string, err error) error {
-	var known *workflow.StoreError
-	var engine *sqlite.Error
-	if err == nil || errors.As(err, &known) || !errors.As(err, &engine) {
-		return err
-	}
-	switch engine.Code() & 0xff {
-	case 26: // SQLITE_NOTADB
-		return damage(workflow.Format, run, path, nil, "it is no database")
-	case 11: // SQLITE_CORRUPT
-		return damage(workflow.Corrupt, run, path, err, "the database is damaged")
-	}
-	return fmt.Errorf("the run in %s could not be read or written: %w", filepath.Base(path), err)
-}
-
-// exists says whether a run has a database: a regular file, no link.
-func (s store) exists(run string) (bool, error) {
-	info, err := os.Lstat(s.at(run, database))
+// exists says whether a run has a database, which is a regular file and no link.
+func (s store) exists(run string) error {
+	path := s.at(run, database)
+	info, err := os.Lstat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
 	case err != nil:
-		return false, err
+		return unreadable(run, path, err)
 	case !info.Mode().IsRegular():
-		return false, damage(workflow.Format, run, s.at(run, database), nil, "it is no ordinary file")
+		return damage(workflow.Format, run, path, nil, "it is no ordinary file")
 	}
-	return true, nil
+	return nil
 }
 
-// connect opens a database. Nothing is read yet.
-func connect(path string, readOnly bool, pragmas ...string) (*sql.DB, error) {
-	query := url.Values{"_pragma": append([]string{"busy_timeout(5000)", "foreign_keys(1)", "trusted_schema(0)"}, pragmas...)}
-	mode := "rw"
-	if readOnly {
-		mode = "ro"
+// connect opens a database; how is its mode. Nothing is read yet.
+func connect(path, how string, pragmas ...string) (*sql.DB, error) {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a volume of Windows
 	}
-	query.Set("mode", mode)
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
+	query := url.Values{"_pragma": append([]string{"busy_timeout(5000)", "foreign_keys(1)", "trusted_schema(0)"}, pragmas...)}
+	uri := url.URL{Scheme: "file", Path: slashed, RawQuery: how + "&" + query.Encode()}
+	db, err := sql.Open("sqlite", uri.String())
 	if err != nil {
 		return nil, err
 	}
@@ -121,142 +84,153 @@ func connect(path string, readOnly bool, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
+// lock takes the lock of a run without waiting; until it is given back, or the process
+// ends, no other executor has it. The file is never taken away, since two processes
+// could then hold the lock of one run, each of a file of its own (workflow 20).
+func (s store) lock(run string) (*os.File, error) {
+	if err := suitable(s.dir); err != nil {
+		return nil, fail(workflow.Refused, run, err, "runs cannot be kept in %s: %s", s.dir, err)
+	}
+	f, err := os.OpenFile(s.at(run, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fail(workflow.Refused, run, err, "the lock of the run %s cannot be taken: %s", run, err)
+	}
+	held, err := tryLock(f)
+	switch {
+	case err != nil:
+		err = fail(workflow.Refused, run, err, "the lock of the run %s cannot be taken: %s", run, err)
+	case !held:
+		err = fail(workflow.Live, run, nil, "the run %s is being carried out by another process; wait for it to end, or interrupt it", run)
+	default:
+		return f, nil
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
 // Create implements workflow.Store. The database is made aside and gets its name when it
 // is whole, so that a killed process leaves a run or none.
 func (s store) Create(ctx context.Context, id workflow.Identity, sources []workflow.Source) (workflow.Executor, error) {
-	if err := s.prepare(); err != nil {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fail(workflow.Refused, id.ID, err, "the directory of runs cannot be made: %s; choose another with --store", err)
+	}
+	if err := s.absent(id.ID); err != nil {
 		return nil, err
 	}
 	lock, err := s.lock(id.ID)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.create(ctx, id, sources, lock)
-	if err != nil {
+	if err := s.create(ctx, id, sources); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return x, nil
+	return &executor{run: id.ID, path: s.at(id.ID, database), lock: lock, epoch: 1}, nil
 }
 
-func (s store) create(ctx context.Context, id workflow.Identity, sources []workflow.Source, lock *os.File) (*executor, error) {
-	path, aside := s.at(id.ID, database), s.at(id.ID, making)
-	there, err := s.exists(id.ID)
-	switch {
-	case err != nil:
-		return nil, err
-	case there:
-		return nil, fail(workflow.Conflict, id.ID, nil, "the run %s exists already", id.ID)
-	}
-	for _, stray := range []string{path + "-wal", path + "-shm", path + "-journal"} {
-		if _, err := os.Lstat(stray); err == nil {
-			return nil, damage(workflow.Corrupt, id.ID, path, nil, filepath.Base(stray)+" lies there without its database, and would be taken for a part of the new one; delete the run first")
-		}
-	}
-	for _, leftover := range []string{aside, aside + "-journal", s.at(id.ID, deleting)} {
-		if err := os.Remove(leftover); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	if err := write(ctx, aside, id, sources); err != nil {
-		return nil, errors.Join(broken(id.ID, path, err), ignoreMissing(os.Remove(aside)))
-	}
-	if err := os.Rename(aside, path); err != nil {
-		return nil, errors.Join(err, ignoreMissing(os.Remove(aside)))
-	}
-	if err := syncDir(s.dir); err != nil {
-		return nil, err
-	}
-	return s.hold(ctx, id.ID, lock)
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+func (s store) absent(run string) error {
+	var missing *workflow.StoreError
+	switch err := s.exists(run); {
+	case err == nil:
+		return fail(workflow.Conflict, run, nil, "the run %s exists already", run)
+	case errors.As(err, &missing) && missing.Condition == workflow.NotFound:
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
-// prepare makes the directory of runs and refuses one that others can write to or that a
-// database cannot live in.
-func (s store) prepare() error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return fmt.Errorf("the directory of runs cannot be used: %w", err)
+func (s store) create(ctx context.Context, id workflow.Identity, sources []workflow.Source) error {
+	if err := s.absent(id.ID); err != nil { // now that nobody else makes it
+		return err
 	}
-	if err := suitable(s.dir); err != nil {
-		return fmt.Errorf("runs cannot be kept in %s: %w", s.dir, err)
+	path, aside := s.at(id.ID, database), s.at(id.ID, making)
+	for _, kind := range []string{logFile, indexFile, rollbackFile} {
+		if _, err := os.Lstat(path + kind); err == nil {
+			return damage(workflow.Corrupt, id.ID, path, nil, filepath.Base(path)+kind+" lies there without its database and would be taken for a part of the new one; delete the run first")
+		}
+	}
+	err := removeAll(aside, aside+rollbackFile, s.at(id.ID, deleting))
+	if err == nil {
+		err = write(ctx, aside, id, sources)
+	}
+	reached("create", "written")
+	if err == nil {
+		err = os.Rename(aside, path)
+	}
+	if err != nil {
+		_ = removeAll(aside, aside+rollbackFile)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var known *workflow.StoreError
+		if err = unkept(id.ID, path, err); errors.As(err, &known) {
+			return err
+		}
+		return fail(workflow.Refused, id.ID, err, "the run %s could not be made: %s", id.ID, err)
+	}
+	reached("create", "named")
+	if err := syncDir(s.dir); err != nil {
+		return fail(workflow.Refused, id.ID, err, "the run %s could not be made durable: %s", id.ID, err)
 	}
 	return nil
 }
 
-// lock takes the lock of a run without waiting. The file is never taken away.
-func (s store) lock(run string) (*os.File, error) {
-	f, err := os.OpenFile(s.at(run, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("the lock of the run %s cannot be taken: %w", run, err)
+// removeAll removes what is there of some files.
+func removeAll(paths ...string) error {
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
-	held, err := tryLock(f)
-	switch {
-	case err != nil:
-		return nil, errors.Join(fmt.Errorf("the lock of the run %s cannot be taken: %w", run, err), f.Close())
-	case !held:
-		return nil, errors.Join(fail(workflow.Live, run, nil, "the run %s is being carried out by another process; wait for it to end, or interrupt it", run), f.Close())
-	}
-	return f, nil
+	return nil
 }
 
-// Acquire implements workflow.Store.
+// Acquire implements workflow.Store. Nothing is opened for writing yet, so a run that is
+// then refused stays byte for byte.
 func (s store) Acquire(ctx context.Context, run string) (workflow.Executor, error) {
-	there, err := s.exists(run)
-	if err == nil && !there {
-		err = notFound(run)
-	}
-	if err != nil {
-		return nil, err
-	}
-	// What cannot be trusted is found before anything is opened for writing.
-	if _, err := s.read(ctx, run, true); err != nil {
+	if err := s.exists(run); err != nil {
 		return nil, err
 	}
 	lock, err := s.lock(run)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.hold(ctx, run, lock)
+	x := &executor{run: run, path: s.at(run, database), lock: lock}
+	if err = s.exists(run); err == nil { // nobody removes it any more
+		err = reading(ctx, run, x.path, func(tx *sql.Tx) error {
+			r, err := sound(ctx, tx, x.path, run)
+			x.epoch = r.Epoch
+			return err
+		})
+	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return x, nil
 }
 
-// Inspect implements workflow.Store. Nothing is written, and no lock taken.
-func (s store) Inspect(ctx context.Context, run string, verify bool) (workflow.Snapshot, error) {
-	there, err := s.exists(run)
-	if err == nil && !there {
-		err = notFound(run)
-	}
-	if err != nil {
+// Inspect implements workflow.Store.
+func (s store) Inspect(ctx context.Context, run string, verify bool) (snap workflow.Snapshot, err error) {
+	if err := s.exists(run); err != nil {
 		return workflow.Snapshot{}, err
 	}
-	if err := wellFormed(ctx, s.at(run, database), run); err != nil {
-		return workflow.Snapshot{}, err
-	}
-	snap, err := s.read(ctx, run, false)
-	if err == nil && verify {
-		err = s.verify(ctx, run)
-	}
+	path := s.at(run, database)
+	err = reading(ctx, run, path, func(tx *sql.Tx) error {
+		if _, err := sound(ctx, tx, path, run); err != nil {
+			return err
+		}
+		if snap, err = snapshot(ctx, tx, path, run); err == nil && verify {
+			err = verifyObjects(ctx, tx, path, run)
+		}
+		return err
+	})
 	return snap, err
 }
 
-// named matches the file of a run.
-var named = func() func(string) bool {
-	var pattern *regexp.Regexp
-	return func(name string) bool {
-		if pattern == nil {
-			pattern = regexp.MustCompile(`^[0-9a-f]{64}\.sqlite$`)
-		}
-		return pattern.MatchString(name)
-	}
-}()
+// named says whether a file is one of a run.
+func named(name string) bool {
+	hash, ok := strings.CutSuffix(name, database)
+	return ok && len(hash) == 64 && strings.Trim(hash, "0123456789abcdef") == ""
+}
 
 // List implements workflow.Store.
 func (s store) List(ctx context.Context) ([]workflow.Record, error) {
@@ -265,87 +239,118 @@ func (s store) List(ctx context.Context) ([]workflow.Record, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the directory of runs cannot be read: %w", err)
+		return nil, fail(workflow.Inspection, "", err, "the directory of runs cannot be read: %s", err)
 	}
 	var all []workflow.Record
 	for _, e := range entries {
 		if !named(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		record, err := readRecord(ctx, filepath.Join(s.dir, e.Name()))
-		if err != nil {
+		path := filepath.Join(s.dir, e.Name())
+		var r workflow.Record
+		err := reading(ctx, "", path, func(tx *sql.Tx) error {
+			if err := recognise(ctx, tx, path, ""); err != nil {
+				return err
+			}
+			r, err = record(ctx, tx, path, "")
+			return err
+		})
+		var gone *workflow.StoreError
+		switch {
+		case err == nil:
+			all = append(all, r)
+		case !errors.As(err, &gone) || gone.Condition != workflow.NotFound: // just removed
 			return nil, err
 		}
-		all = append(all, record)
 	}
 	slices.SortStableFunc(all, func(a, b workflow.Record) int { return b.Updated.Compare(a.Updated) })
 	return all, nil
 }
 
-// Delete implements workflow.Store. A crash leaves the run whole, or a leftover nobody
-// sees.
+// Delete implements workflow.Store. A crash leaves the run whole, or what the next Delete
+// or Create of it removes and nobody else sees (workflow 28).
 func (s store) Delete(ctx context.Context, run string) (removed []string, err error) {
-	there, err := s.exists(run)
-	if err == nil && !there {
-		err = notFound(run)
+	path, gone, side := s.at(run, database), s.at(run, deleting), s.at(run, sessions)
+	any := func(paths ...string) bool {
+		return slices.ContainsFunc(paths, func(p string) bool { _, err := os.Lstat(p); return err == nil })
 	}
-	if err != nil {
-		return nil, err
+	if !any(path, gone, side, path+logFile, path+indexFile, path+rollbackFile) {
+		return nil, notFound(run)
 	}
 	lock, err := s.lock(run)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	path := s.at(run, database)
 	what := "run-storage"
-	if err := rest(ctx, path); err != nil {
-		what = "run-storage (unreadable)"
-	}
-	side := s.at(run, sessions)
-	_, sideErr := os.Lstat(side)
-	if err := os.RemoveAll(side); err != nil {
-		return nil, fmt.Errorf("the sessions of the run %s could not be removed: %w", run, err)
-	}
-	gone := s.at(run, deleting)
-	if err := os.Rename(path, gone); err != nil {
-		return nil, fmt.Errorf("the run %s could not be removed: %w", run, err)
-	}
-	for _, leftover := range []string{gone, path + "-wal", path + "-shm", path + "-journal"} {
-		if err := ignoreMissing(os.Remove(leftover)); err != nil {
-			return nil, fmt.Errorf("the run %s could not be removed: %w", run, err)
+	if any(path) {
+		if s.rest(ctx, run) != nil {
+			what = "run-storage (unreadable)"
 		}
 	}
-	removed = []string{what}
-	if sideErr == nil {
+	reached("delete", "rested")
+	if any(side) {
 		removed = append(removed, "provider-sessions")
 	}
-	return removed, syncDir(s.dir)
+	err = removeAll(side)
+	reached("delete", "sessions")
+	if err == nil && any(path) {
+		err = errors.Join(removeAll(gone), os.Rename(path, gone))
+	}
+	reached("delete", "renamed")
+	if err == nil {
+		err = removeAll(path+logFile, path+indexFile, path+rollbackFile, gone)
+	}
+	if err == nil {
+		err = syncDir(s.dir)
+	}
+	if err != nil {
+		return nil, fail(workflow.Refused, run, err, "the run %s could not be removed: %s", run, err)
+	}
+	return append([]string{what}, removed...), nil
 }
 
-// rest makes a run one ordinary file: nothing beside it belongs to it.
-func rest(ctx context.Context, path string) error {
-	db, err := connect(path, false, "synchronous(FULL)")
+// rest makes a run one ordinary file: nothing beside it belongs to it. The error says that
+// it cannot be read.
+func (s store) rest(ctx context.Context, run string) error {
+	path := s.at(run, database)
+	err := s.exists(run)
+	if err == nil {
+		err = reading(ctx, run, path, func(tx *sql.Tx) error { _, err := sound(ctx, tx, path, run); return err })
+	}
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err == nil {
-		_, err = db.ExecContext(ctx, "PRAGMA journal_mode=DELETE")
+	db, err := connect(path, "mode=rw", "synchronous(EXTRA)")
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, db.Close())
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return settleLog(ctx, conn)
 }
 
-// stamp is a time as it is kept. Times are information; no rule reads them.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func readStamp(text string) time.Time {
-	t, _ := time.Parse("2006-01-02T15:04:05.000Z", text)
-	return t
+// settleLog puts what the log of a database holds into the database and does without a
+// log from then on, unless somebody reads the run right now: it then keeps its log.
+func settleLog(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, "PRAGMA busy_timeout=50")
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "PRAGMA journal_mode=DELETE")
+	}
+	if c := code(err); c == codeBusy || c == codeLocked {
+		return nil
+	}
+	return err
 }
 
-// withoutDriver is what the database said, without the driver's number behind it.
-func withoutDriver(text string) string {
-	text, _, _ = strings.Cut(text, " (")
-	return text
-}
+// stampFormat is how a time is kept. Times are information; no rule reads them.
+const stampFormat = "2006-01-02T15:04:05.000Z"
+
+func stamp(t time.Time) string { return t.UTC().Format(stampFormat) }
