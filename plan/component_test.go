@@ -96,6 +96,11 @@ func TestPlanTurns(t *testing.T) {
 	require.Contains(t, revision, "````text\nshorter, {round} and ```\n````")
 	require.NotContains(t, revision, p.catalog)
 	require.NotContains(t, revision, "version")
+	for _, later := range []string{repair, revision} { // which may begin a conversation anew
+		require.Contains(t, later, "```text\nWrite {3 + 4} `lines`.\n```")
+	}
+	require.NotContains(t, repair, broken, "what was refused is quoted to nobody")
+	require.Contains(t, revision, "``````markdown\n"+draft+"\n``````")
 
 	message := p.reviews[0].Message
 	require.Contains(t, message, "``````markdown\n"+draft+"\n``````")

@@ -1,12 +1,15 @@
 package acp
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/executable-markdown/xmd/agent"
 )
 
 // put makes a file, with its directories.
@@ -98,4 +101,74 @@ func TestAHomeGoesWhateverIsInIt(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(h.path, "a"), 0))
 	require.NoError(t, h.remove())
 	require.NoDirExists(t, h.path)
+}
+
+// TestAG17_TheProjectIsNoInstallation: an adapter that lies in the directory an agent is
+// started from does not open that directory to it, whatever package it says it is of.
+func TestAG17_TheProjectIsNoInstallation(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	project := filepath.Join(base, "project")
+	put(t, filepath.Join(project, "package.json"), "{}")
+	script := put(t, filepath.Join(project, "tools", "agent.js"), "")
+	node := put(t, filepath.Join(base, "bin", "node"), "\x7fELF")
+	homes, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = homes.Close() })
+	directories, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = directories.Close() })
+	runtime := func(caller string) []string {
+		c := CeilingOptions{Homes: homes, Caller: caller, LookPath: func(string) (string, error) { return "", errors.New("none") }}.core()
+		c.ceiling.directory, err = claim(directories, rand.Text(), false)
+		require.NoError(t, err)
+		command := agent.Command{Agent: "a", Argv: []string{node, script}}
+		l, remove, err := c.ceiling.launch(c, command, Launch{Argv: command.Argv}, rand.Text())
+		require.NoError(t, err)
+		require.NoError(t, remove())
+		return l.Paths.Runtime
+	}
+	require.Contains(t, runtime(filepath.Join(base, "elsewhere")), project)
+	for _, caller := range []string{project, filepath.Join(project, "docs")} {
+		opened := runtime(caller)
+		require.NotContains(t, opened, project)
+		require.Contains(t, opened, script)
+	}
+}
+
+// TestAG16_AHomeIsCompletedThroughNoLink: what an agent left in its kept home leads
+// nothing elsewhere.
+func TestAG16_AHomeIsCompletedThroughNoLink(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = root.Close() })
+	profile := Profile{Files: map[string]string{".config/agent/settings": "ours"}}
+	other, err := settle(root, "other", Profile{}, "")
+	require.NoError(t, err)
+	for name, harm := range map[string]func(home string) error{
+		"a link to another home": func(home string) error {
+			return os.Symlink(filepath.Join("..", "other", ".config"), filepath.Join(home, ".config"))
+		},
+		"a link to nowhere": func(home string) error { return os.Symlink("nowhere", filepath.Join(home, ".config")) },
+		"a file":            func(home string) error { return os.WriteFile(filepath.Join(home, ".config"), nil, 0o600) },
+		"a closed directory": func(home string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(home, ".config", "agent"), 0o700), os.Chmod(filepath.Join(home, ".config"), 0))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, err := settle(root, "mine", profile, "")
+			require.NoError(t, err)
+			require.NoError(t, os.RemoveAll(filepath.Join(h.path, ".config")))
+			require.NoError(t, harm(h.path))
+			h, err = settle(root, "mine", profile, "")
+			require.NoError(t, err)
+			text, err := os.ReadFile(filepath.Join(h.path, ".config", "agent", "settings"))
+			require.NoError(t, err)
+			require.Equal(t, "ours", string(text))
+			left, err := os.ReadDir(filepath.Join(other.path, ".config"))
+			require.NoError(t, err)
+			require.Empty(t, left)
+			require.NoError(t, h.remove())
+		})
+	}
 }

@@ -111,7 +111,7 @@ func (r *inbound) next() {
 		}
 	}
 	if permissionRequest(line) {
-		r.out, r.held, r.wait, r.lines = []byte(markLine), line, drained(r.marked), 0
+		r.out, r.held, r.wait, r.lines, r.bytes = []byte(markLine), line, drained(r.marked), 0, 0
 		return
 	}
 	r.out = line
